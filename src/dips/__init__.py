@@ -1,0 +1,16 @@
+"""Better classifiers when labels are few and dirty."""
+
+from dips.classifier import PseudoLabelClassifier
+from dips.curated import Audit, CuratedClassifier, characterize
+from dips.model_selection import SemiSupervisedKFold
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Audit",
+    "CuratedClassifier",
+    "PseudoLabelClassifier",
+    "SemiSupervisedKFold",
+    "__version__",
+    "characterize",
+]

@@ -1,0 +1,130 @@
+"""What the rounds need of a family of estimators: to fit one, to watch it learn, and to vary it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
+
+from dips._typing import Array
+from dips.dynamics import Watch
+
+
+class Backbone:
+    """One family of estimators.
+
+    A subclass names the estimators it handles and says how the class probabilities at each checkpoint are had:
+    after the training (:class:`StagedBackbone`) or during it (override :meth:`fit`).
+    """
+
+    handles: ClassVar[tuple[str, ...]] = ()
+    """``package.ClassName`` of the estimators of this family; subclasses of them are handled too."""
+
+    threads: ClassVar[str | None] = None
+    """The parameter that says how many threads one fit may use."""
+
+    one_at_a_time: ClassVar[bool] = False
+    """Whether two fits in two threads of one process would get in each other's way."""
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint."""
+        raise NotImplementedError
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Class probabilities (n, C) of the fitted estimator."""
+        return np.asarray(estimator.predict_proba(X))
+
+    def check(self, estimator: BaseEstimator) -> None:  # noqa: B027
+        """Refuse, in a sentence, an estimator of this family whose settings leave no checkpoints to watch."""
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """Whether the estimator wants a data frame as the user gave it, not one encoded as numbers."""
+        return False
+
+    def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
+        """Return the parameters that seed a fit, those of nested estimators included."""
+        return [k for k in estimator.get_params() if k == "random_state" or k.endswith("__random_state")]
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """Return settings that stop the estimator from printing, where its user did not ask it to print."""
+        return {}
+
+    def seeding(self, seed: int) -> AbstractContextManager[None]:
+        """Around a fit: seed what the estimator's own ``random_state`` does not reach."""
+        return nullcontext()
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Parameters of one member of a diverse ensemble; its seed is set elsewhere."""
+        return {}
+
+
+class StagedBackbone(Backbone):
+    """A family whose checkpoints can be replayed once it is fitted, as boosted trees can."""
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Fit, then replay the checkpoints on the watched rows."""
+        estimator.fit(X, y, **weights(estimator, sample_weight))
+        if watch is None:
+            return
+        watch.dynamics.begin(self.n_checkpoints(estimator))
+        for p in self.stages(estimator, watch.X):
+            watch.dynamics.update(p)
+        watch.dynamics.finish()
+
+    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+        """How many checkpoints the fitted estimator has."""
+        raise NotImplementedError
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Class probabilities (n, C) at each checkpoint, from the first to the last."""
+        raise NotImplementedError
+
+
+def weights(estimator: BaseEstimator, sample_weight: Array | None) -> dict[str, Array]:
+    """Arguments that hand `sample_weight` to ``fit``, refused where the estimator would ignore it."""
+    if sample_weight is None:
+        return {}
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"sample_weight was given, but {type(estimator).__name__} has no use for it; "
+            "leave it out or choose a backbone whose fit takes sample_weight."
+        )
+    return {"sample_weight": sample_weight}
+
+
+def probabilities(margin: Array) -> Array:
+    """Class probabilities (n, C) from raw scores: (n,) of the second of two classes, or (n, C)."""
+    if margin.ndim == 1:
+        positive = expit(margin.astype(np.float64))
+        return np.column_stack([1.0 - positive, positive])
+    return softmax(margin.astype(np.float64), axis=1)
+
+
+def random_tree_parameters(rng: np.random.RandomState) -> dict[str, Any]:
+    """Draw one member of an ensemble of boosted trees, as spread out as those of the CSA and DIPS studies."""
+    return {
+        "max_depth": int(rng.randint(3, 20)),
+        "learning_rate": float(rng.choice([0.01, 0.1, 0.2, 0.3])),
+        "n_estimators": int(rng.choice(np.arange(100, 1001, 100))),
+        "row_share": float(rng.uniform(0.4, 0.95)),
+        "column_share": float(rng.uniform(0.4, 0.95)),
+    }

@@ -1,0 +1,61 @@
+"""CatBoost: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array
+from dips.backbones.base import StagedBackbone, random_tree_parameters
+
+_MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
+
+
+class CatBoost(StagedBackbone):
+    """``CatBoostClassifier``, which replays its rounds by itself."""
+
+    handles = ("catboost.CatBoostClassifier",)
+    threads = "thread_count"
+
+    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+        """Count the trees kept."""
+        return int(estimator.tree_count_)
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Replay the rounds."""
+        yield from estimator.staged_predict_proba(X)
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """With columns declared categorical, text or embedding, CatBoost wants them as they are."""
+        params = estimator.get_params()
+        return any(params.get(k) is not None for k in ("cat_features", "text_features", "embedding_features"))
+
+    def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
+        """CatBoost lists only the parameters it was given."""
+        return ["random_state" if "random_state" in estimator.get_params() else "random_seed"]
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default CatBoost prints every round and writes a folder where it runs."""
+        given = estimator.get_params()
+        quiet: dict[str, Any] = {} if "allow_writing_files" in given else {"allow_writing_files": False}
+        if not {"verbose", "silent", "logging_level", "verbose_eval"} & set(given):
+            quiet["verbose"] = False
+        return quiet
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares, under the names CatBoost's estimator was given."""
+        drawn = random_tree_parameters(rng)
+        given = estimator.get_params()
+        names = {
+            "max_depth": ("depth", "max_depth"),
+            "learning_rate": ("learning_rate", "eta"),
+            "n_estimators": ("iterations", "n_estimators", "num_boost_round", "num_trees"),
+            "column_share": ("rsm", "colsample_bylevel"),
+        }
+        drawn["max_depth"] = min(drawn["max_depth"], _MAX_DEPTH)
+        return {
+            next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()
+        }

@@ -1,0 +1,96 @@
+"""scikit-learn's MLPClassifier and SGDClassifier: a checkpoint is an epoch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import log_loss
+from sklearn.utils import check_random_state
+
+from dips._typing import Array
+from dips.backbones.base import Backbone, weights
+from dips.dynamics import Watch
+
+
+class Epochs(Backbone):
+    """Estimators with ``partial_fit``, driven one epoch at a time by their own stopping rule.
+
+    Training ends after ``max_iter`` epochs, or when the training loss has not improved by ``tol`` for
+    ``n_iter_no_change`` epochs, as in the estimator's own ``fit``.
+    """
+
+    handles = ("sklearn.MLPClassifier", "sklearn.SGDClassifier")
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse settings that rule out ``partial_fit`` or probabilities."""
+        params, name = estimator.get_params(), type(estimator).__name__
+        if params.get("early_stopping"):
+            raise ValueError(
+                f"{name}(early_stopping=True) cannot be trained epoch by epoch; set early_stopping=False, "
+                "training still stops when its loss stops falling (tol, n_iter_no_change)."
+            )
+        if params.get("solver") == "lbfgs":
+            raise ValueError(
+                f'{name}(solver="lbfgs") is not trained in epochs, so it has no learning dynamics; '
+                'use solver="adam" or "sgd", or curator="none".'
+            )
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or '
+                '"modified_huber".'
+            )
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Train epoch by epoch; without anything to watch, leave it to the estimator's own ``fit``."""
+        if watch is None:
+            estimator.fit(X, y, **weights(estimator, sample_weight))
+            return
+        params = estimator.get_params()
+        # partial_fit reseeds itself from an integer at every call, so each epoch would see the rows in one order.
+        estimator.set_params(random_state=check_random_state(params["random_state"]))
+        watch.dynamics.begin(params["max_iter"])
+        stopping = _Patience(params["tol"], params["n_iter_no_change"])
+        classes = np.unique(y)
+        for _ in range(params["max_iter"]):
+            estimator.partial_fit(X, y, classes=classes, **weights(estimator, sample_weight))
+            watch.dynamics.update(estimator.predict_proba(watch.X))
+            if stopping.is_over(_training_loss(estimator, X, y, sample_weight)):
+                break
+        watch.dynamics.finish()
+        estimator.set_params(random_state=params["random_state"])
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw the strength of the penalty around the given one; the seed does the rest."""
+        return {"alpha": float(estimator.get_params()["alpha"] * 10 ** rng.uniform(-1, 1))}
+
+
+class _Patience:
+    """Stops when the loss has not improved by `tol` for `n_epochs` in a row."""
+
+    def __init__(self, tol: float | None, n_epochs: int) -> None:
+        self.tol = -np.inf if tol is None else tol
+        self.n_epochs = n_epochs
+        self.best = np.inf
+        self.idle = 0
+
+    def is_over(self, loss: float) -> bool:
+        self.idle = self.idle + 1 if loss > self.best - self.tol else 0
+        self.best = min(self.best, loss)
+        return self.idle > self.n_epochs
+
+
+def _training_loss(estimator: BaseEstimator, X: Any, y: Array, sample_weight: Array | None) -> float:
+    if hasattr(estimator, "loss_"):  # MLPClassifier keeps its own
+        return float(estimator.loss_)
+    return float(
+        log_loss(y, estimator.predict_proba(X), sample_weight=sample_weight, labels=estimator.classes_)
+    )

@@ -1,0 +1,52 @@
+"""LightGBM: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array
+from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
+
+
+class LightGBM(StagedBackbone):
+    """``LGBMClassifier`` with additive boosters."""
+
+    handles = ("lightgbm.LGBMClassifier",)
+    threads = "n_jobs"
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse the one booster that averages trees grown side by side."""
+        if estimator.get_params()["boosting_type"] == "rf":
+            raise ValueError(
+                'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
+                'learning dynamics; use boosting_type="gbdt", or curator="none".'
+            )
+
+    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+        """Count the rounds really grown; LightGBM stops when no split helps."""
+        return max(int(estimator.booster_.current_iteration()), 1)
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Add up the raw scores of one round after another."""
+        margin: Array | float = 0.0
+        for e in range(self.n_checkpoints(estimator)):
+            margin = margin + np.asarray(
+                estimator.booster_.predict(X, start_iteration=e, num_iteration=1, raw_score=True)
+            )
+            yield probabilities(margin)
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default LightGBM prints what it finds in the data."""
+        return {} if {"verbose", "verbosity"} & set(estimator.get_params()) else {"verbosity": -1}
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares."""
+        drawn = random_tree_parameters(rng)
+        drawn["subsample"] = drawn.pop("row_share")
+        drawn["subsample_freq"] = 1  # without it LightGBM ignores subsample
+        drawn["colsample_bytree"] = drawn.pop("column_share")
+        return drawn

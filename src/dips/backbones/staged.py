@@ -1,0 +1,40 @@
+"""scikit-learn's boosting, and anything else with ``staged_predict_proba``: a checkpoint is a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array
+from dips.backbones.base import StagedBackbone, random_tree_parameters
+
+
+class Staged(StagedBackbone):
+    """Whatever can replay its own stages; found by its method, not its name."""
+
+    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+        """Count the stages really grown: early stopping may have cut them."""
+        for name in ("n_iter_", "n_estimators_", "estimators_"):
+            found = getattr(estimator, name, None)
+            if found is not None:
+                return int(found) if np.isscalar(found) else len(found)
+        raise ValueError(
+            f"{type(estimator).__name__} has staged_predict_proba but does not say how many stages it has "
+            "(n_iter_, n_estimators_ or estimators_)."
+        )
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Replay the stages."""
+        yield from estimator.staged_predict_proba(X)
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw those of depth, rate, length and shares that the estimator has."""
+        drawn = random_tree_parameters(rng)
+        drawn["max_iter"] = drawn["n_estimators"]
+        drawn["subsample"] = drawn.pop("row_share")
+        drawn["max_features"] = drawn.pop("column_share")
+        given = estimator.get_params()
+        return {name: value for name, value in drawn.items() if name in given}

@@ -1,0 +1,57 @@
+"""XGBoost, the default backbone: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array
+from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
+
+
+class XGBoost(StagedBackbone):
+    """``XGBClassifier`` with tree boosters."""
+
+    handles = ("xgboost.XGBClassifier",)
+    threads = "n_jobs"
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse settings under which there is no sequence of checkpoints."""
+        if estimator.get_params()["booster"] == "gblinear":
+            raise ValueError(
+                'XGBClassifier(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
+                'use booster="gbtree", or curator="none".'
+            )
+
+    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+        """Count boosting rounds, not trees: one round grows a tree a class."""
+        return int(estimator.get_booster().num_boosted_rounds())
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Replay the rounds in ascending order on one DMatrix: its prediction cache then adds one tree a step."""
+        import xgboost
+
+        params = estimator.get_params()
+        rows = xgboost.DMatrix(
+            X,
+            missing=params["missing"],
+            enable_categorical=bool(params["enable_categorical"]),
+            nthread=params["n_jobs"],
+        )
+        booster = estimator.get_booster()
+        for e in range(1, self.n_checkpoints(estimator) + 1):
+            yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """With native categories switched on, the frame's own dtypes matter."""
+        return bool(estimator.get_params()["enable_categorical"])
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares."""
+        drawn = random_tree_parameters(rng)
+        drawn["subsample"] = drawn.pop("row_share")
+        drawn["colsample_bytree"] = drawn.pop("column_share")
+        return drawn

@@ -1,0 +1,183 @@
+"""The curator alone: around any backbone, or as an audit of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods
+
+from dips._typing import Array
+from dips.curators import CURATORS, Curator
+from dips.facade import CuratingClassifier, is_label_table
+from dips.rounds import Rounds
+from dips.training import Trainer
+
+
+class CuratedClassifier(CuratingClassifier):
+    """A classifier trained on the useful ones of its labels.
+
+    Fits the backbone, judges every label by how it was learned, and fits again on the useful rows. Every row must be
+    labeled. It is an ordinary classifier, so it can stand under anybody's pseudo-labeler.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
+        shallow trees.
+    curator : str, Curator or callable, default="auto"
+        Who judges; see :class:`~dips.PseudoLabelClassifier`.
+    track : sequence of int, default=()
+        Rows, by position, whose probabilities at every checkpoint are kept in ``trajectories_``.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        How many folds are trained at once.
+
+    Attributes
+    ----------
+    estimator_, classes_, samples_, history_, curator_
+        As in :class:`~dips.PseudoLabelClassifier`.
+    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the first training
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sklearn.semi_supervised import SelfTrainingClassifier
+    >>> from dips import CuratedClassifier
+    >>> from dips.datasets import make_quadrants
+    >>> X, y = make_quadrants(200, random_state=0)
+    >>> y[100:] = -1
+    >>> curated = CuratedClassifier(HistGradientBoostingClassifier(max_iter=20), random_state=0)
+    >>> SelfTrainingClassifier(curated).fit(X, y).score(X[:100], y[:100]) > 0.9
+    True
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit"]), None],
+        "curator": [str, Curator, callable],
+        "track": ["array-like"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        curator: str | Curator | Callable[..., Any] = "auto",
+        track: Sequence[int] | Array = (),
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.curator = curator
+        self.track = track
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CuratedClassifier:
+        """Fit, judge the labels, and fit again on the useful rows."""
+        curator = CURATORS.resolve(self.curator)
+        if is_label_table(y):
+            self._fit_each_label(X, y, sample_weight=sample_weight)
+            return self
+        labels, sample_weight = self._check_xy(X, y, sample_weight, all_labeled=True)
+        encoded = self._features_in(X, reset=True)
+        trainer = Trainer(
+            self._backbone_estimator(),
+            encoded,
+            labels.classes.size,
+            sample_weight,
+            check_random_state(self.random_state),
+            self.n_jobs,
+        )
+        track = _checked_rows(self.track, labels.codes.size)
+        run = Rounds(trainer, None, curator, track=track).run(labels.codes)
+        self.estimator_, self.classes_, self.curator_ = run.estimator, labels.classes, curator
+        self.history_ = pd.DataFrame(run.history)
+        self.samples_ = self._account(run, labels, X, encoded)
+        self.trajectories_ = run.trajectories
+        return self
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What :func:`characterize` found.
+
+    Attributes
+    ----------
+    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label
+    trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None
+    model : the fitted :class:`CuratedClassifier`
+    """
+
+    samples: pd.DataFrame
+    trajectories: Array | None
+    model: CuratedClassifier
+
+    @property
+    def noise_rate(self) -> float:
+        """The share of labels that look wrong."""
+        return float(1 - self.samples["useful"].mean())
+
+    def suspects(self) -> pd.DataFrame:
+        """The labels to look at first: those that are not useful, least confident on top."""
+        return self.samples[~self.samples["useful"]].sort_values("confidence", kind="stable")
+
+
+def characterize(
+    estimator: BaseEstimator | None,
+    X: Any,
+    y: Any,
+    *,
+    curator: str | Curator | Callable[..., Any] = "auto",
+    track: Sequence[int] | Array = (),
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Audit:
+    """Audit labels: which were learned as if right, which look wrong, and what they might be. No unlabeled data needed.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        The backbone; None is the default one.
+    X, y : table and labels
+        Every row labeled.
+    curator, random_state, n_jobs
+        As in :class:`CuratedClassifier`.
+    track : sequence of int
+        Rows, by position, whose whole trajectory is wanted, for plots.
+    sample_weight : (n,), optional
+
+    Examples
+    --------
+    >>> from dips import characterize
+    >>> from dips.datasets import flip_labels, make_quadrants
+    >>> X, y = make_quadrants(300, random_state=0)
+    >>> y, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> audit = characterize(None, X, y, random_state=0)
+    >>> bool(flipped[audit.suspects().index[:20]].mean() > 0.8)
+    True
+    """
+    model = CuratedClassifier(
+        estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs
+    )
+    model.fit(X, y, sample_weight)
+    columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
+    columns += ["target"] if "target" in model.samples_ else []
+    return Audit(model.samples_[columns], getattr(model, "trajectories_", None), model)
+
+
+def _checked_rows(track: Sequence[int] | Array, n: int) -> Array:
+    rows = np.asarray(track, dtype=np.intp)
+    if rows.size and not (0 <= rows.min() and rows.max() < n):
+        raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
+    return rows

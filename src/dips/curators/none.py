@@ -1,0 +1,19 @@
+"""No curation: plain pseudo-labeling trusts every row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dips._typing import Array
+from dips.curators.base import Curator, Evidence
+
+
+class KeepAll(Curator):
+    """Every row is useful. Needs no dynamics, so any classifier can be the backbone."""
+
+    name = "none"
+    statistics = ()
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Keep every row."""
+        return np.ones(evidence.labels.shape, dtype=bool)

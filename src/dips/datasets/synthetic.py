@@ -1,0 +1,25 @@
+"""Synthetic tables of the paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from dips._typing import Array
+
+
+def make_quadrants(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Array, Array]:
+    """Two classes, each uniform in a quadrant of the plane (section 5.1): upper left is 0, lower right is 1.
+
+    Examples
+    --------
+    >>> X, y = make_quadrants(4, random_state=0)
+    >>> X.shape, y.tolist() == (X[:, 0] > 0).astype(int).tolist()
+    ((4, 2), True)
+    """
+    rng = check_random_state(random_state)
+    horizontal = rng.uniform(-1, 1, n_samples)
+    vertical = np.where(horizontal < 0, rng.uniform(0, 1, n_samples), rng.uniform(-1, 0, n_samples))
+    return np.column_stack([horizontal, vertical]), (horizontal > 0).astype(np.int64)

@@ -1,0 +1,191 @@
+"""Learning dynamics: running statistics of each row's class probabilities over the checkpoints of one training."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dips._typing import Array
+
+STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
+
+# Some statistics are read off the accumulators of others, so that nothing is counted twice.
+_ACCUMULATORS = {
+    "confidence": ("confidence",),
+    "aleatoric": ("aleatoric",),
+    "variability": ("confidence", "aleatoric"),
+    "correctness": ("correctness",),
+    "loss": ("loss",),
+    "fluctuation": ("fluctuation",),
+    "entropy": ("entropy",),
+}
+_MAX_TRACKED = 10_000
+
+
+class Dynamics:
+    """Statistics of the class probabilities of `n_rows` rows, kept as running averages: no checkpoint is stored.
+
+    A pseudo-labeled row's label is only known after the training it is judged by, so every statistic is kept for
+    every class and read at a label afterwards with :meth:`at`.
+
+    Parameters
+    ----------
+    n_rows, n_classes : int
+    statistics : collection of str
+        What to keep, from ``STATISTICS``:
+
+        - ``confidence``: mean of p (Definition 4.1)
+        - ``aleatoric``: mean of p(1 - p) (Definition 4.2)
+        - ``variability``: standard deviation of p
+        - ``correctness``: share of checkpoints whose most probable class it is
+        - ``loss``: mean of -log p
+        - ``fluctuation``: how often p fell from above 1/2 to below it from one checkpoint to the next
+        - ``entropy``: mean entropy of the class probabilities (one value a row)
+    window : (float, float)
+        The part of the training that counts, as fractions of its checkpoints.
+    track : sequence of int
+        Rows whose whole trajectory is kept (for plots), at the price of E x C floats each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> d = Dynamics(n_rows=1, n_classes=2)
+    >>> d.begin(n_checkpoints=2)
+    >>> d.update(np.array([[0.4, 0.6]]))
+    >>> d.update(np.array([[0.2, 0.8]]))
+    >>> d.at(np.array([1]))["confidence"].round(3)
+    array([0.7])
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        n_classes: int,
+        statistics: Collection[str] = ("confidence", "aleatoric"),
+        window: tuple[float, float] = (0.0, 1.0),
+        track: Sequence[int] | Array = (),
+    ) -> None:
+        unknown = set(statistics) - set(STATISTICS)
+        if unknown:
+            raise ValueError(f"Unknown statistics {sorted(unknown)}; there are {', '.join(STATISTICS)}.")
+        check_window(window)
+        if len(track) > _MAX_TRACKED:
+            raise ValueError(
+                f"Whole trajectories were asked for {len(track)} rows; at most {_MAX_TRACKED} are kept, because each "
+                "costs a float a class and checkpoint. Name the rows you want to look at."
+            )
+        self.n_rows, self.n_classes = n_rows, n_classes
+        self.statistics = tuple(s for s in STATISTICS if s in statistics)
+        self.window = window
+        self.track = np.asarray(track, dtype=np.intp)
+        self.probabilities: Array | None = None  # (n, C), those of the last checkpoint
+        self.n_checkpoints = 0  # seen so far
+        self._n_averaged = 0
+        self._in_window = range(0)
+        self._sums: dict[str, Array] = {}
+        self._was_above_half: Array | None = None
+        self._trajectories: list[Array] = []
+        for name in {a for s in self.statistics for a in _ACCUMULATORS[s]}:
+            shape = (n_rows,) if name == "entropy" else (n_rows, n_classes)
+            self._sums[name] = np.zeros(shape)
+
+    def begin(self, n_checkpoints: int) -> None:
+        """Say how many checkpoints are planned: the window is a fraction of them."""
+        start, end = self.window
+        first = min(int(np.floor(start * n_checkpoints)), n_checkpoints - 1)
+        self._in_window = range(first, max(first + 1, int(np.ceil(end * n_checkpoints))))
+
+    def update(self, p: Array) -> None:
+        """Take in the class probabilities (n, C) at the next checkpoint."""
+        self.probabilities = p
+        self.n_checkpoints += 1
+        if self.track.size:
+            self._trajectories.append(np.array(p[self.track]))
+        if self.n_checkpoints - 1 in self._in_window:
+            self._average_in(p)
+
+    def finish(self) -> None:
+        """Close the training; one that stopped before its window began is judged by its last checkpoint."""
+        if self.probabilities is None:
+            raise RuntimeError("The training showed no checkpoint.")
+        if self._n_averaged == 0:
+            warnings.warn(
+                f"The training stopped after {self.n_checkpoints} checkpoints, before the window {self.window} began; "
+                "its last checkpoint alone is used.",
+                stacklevel=2,
+            )
+            self._average_in(self.probabilities)
+
+    def _average_in(self, p: Array) -> None:
+        self._n_averaged += 1
+        k = self._n_averaged
+        for name, mean in self._sums.items():
+            match name:
+                case "confidence":
+                    mean += (p - mean) / k  # Definition 4.1
+                case "aleatoric":
+                    mean += (p * (1 - p) - mean) / k  # Definition 4.2
+                case "correctness":
+                    mean *= (k - 1) / k
+                    mean[np.arange(self.n_rows), p.argmax(axis=1)] += 1 / k
+                case "loss":
+                    mean += (-np.log(np.maximum(p, _eps(p))) - mean) / k
+                case "fluctuation":  # a count, not a mean
+                    if self._was_above_half is not None:
+                        mean += self._was_above_half & (p < 0.5)
+                    self._was_above_half = p > 0.5
+                case "entropy":
+                    mean += (-(p * np.log(np.maximum(p, _eps(p)))).sum(axis=1) - mean) / k
+
+    def __getitem__(self, statistic: str) -> Array:
+        """One statistic for every class, (n, C); ``entropy`` is (n,)."""
+        if statistic not in self.statistics:
+            raise KeyError(
+                f"{statistic!r} was not asked for; kept are {', '.join(self.statistics) or 'none'}."
+            )
+        if statistic == "variability":
+            confidence, aleatoric = self._sums["confidence"], self._sums["aleatoric"]
+            # E[p^2] - E[p]^2, where E[p^2] = E[p] - E[p(1 - p)]
+            return np.sqrt(np.maximum(confidence - aleatoric - confidence**2, 0.0))
+        return self._sums[statistic]
+
+    def at(self, labels: Array, rows: Array | None = None) -> dict[str, Array]:
+        """Every statistic read at one label a row, for all rows or the given ones."""
+        rows = np.arange(self.n_rows) if rows is None else rows
+        return {s: self[s][rows] if s == "entropy" else self[s][rows, labels] for s in self.statistics}
+
+    @property
+    def trajectories(self) -> Array:
+        """Class probabilities of the tracked rows over the checkpoints, (len(track), E, C)."""
+        if not self._trajectories:
+            return np.empty((self.track.size, 0, self.n_classes))
+        return np.stack(self._trajectories, axis=1)
+
+
+@dataclass
+class Watch:
+    """Rows to look at while a backbone is trained, and where to note what is seen."""
+
+    X: Any
+    dynamics: Dynamics
+
+
+def check_window(window: tuple[float, float]) -> None:
+    """Refuse a window that is not two growing fractions."""
+    try:
+        start, end = window
+        valid = 0.0 <= start < end <= 1.0
+    except (TypeError, ValueError):
+        valid = False
+    if not valid:
+        raise ValueError(
+            f"window must be two fractions of the training, 0 <= start < end <= 1, such as (0, 1); got {window!r}."
+        )
+
+
+def _eps(p: Array) -> float:
+    return float(np.finfo(p.dtype).eps)

@@ -1,0 +1,18 @@
+"""Labelers: one module each; a new module is found by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dips.labelers.base import Candidates, FunctionLabeler, Labeler, Moments
+from dips.registry import Registry
+
+LABELERS: Registry[Labeler] = Registry("labeler", Labeler, FunctionLabeler)
+_found = LABELERS.discover(__name__, __path__)
+globals().update(_found)
+
+__all__ = ["LABELERS", "Candidates", "FunctionLabeler", "Labeler", "Moments", *_found]
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

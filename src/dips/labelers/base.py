@@ -1,0 +1,130 @@
+"""What a labeler is, and what it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array, Rows
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
+
+    mean: Array
+    std: Array
+    n_models: int
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What is known of the m unlabeled rows left in a round.
+
+    Attributes
+    ----------
+    probabilities : (m, C) of the round's model
+    class_frequencies : (C,) of the useful training rows, evened out where very skewed
+    round, n_rounds : t of T
+    caps : (C,) the most rows that each class may get in this round
+    ensemble : trains so many members on the useful rows and returns the moments of their probabilities
+    """
+
+    probabilities: Array
+    class_frequencies: Array
+    round: int
+    n_rounds: int
+    caps: Array
+    ensemble: Callable[[int], Moments]
+
+
+class Labeler(BaseEstimator):
+    """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
+
+    A subclass has a ``name`` and implements :meth:`choose`; the best rows of each class, up to its cap, are taken.
+    """
+
+    name: ClassVar[str]
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
+        """Return for each row its label, its score, and whether it may be taken; (m,) each."""
+        raise NotImplementedError
+
+    def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
+        """Return positions among the candidates and the labels proposed for them."""
+        labels, scores, eligible = self.choose(candidates)
+        rows = best_of_each_class(labels, scores, eligible, candidates.caps)
+        return rows, labels[rows]
+
+
+class FunctionLabeler(Labeler):
+    """A labeler from a plain function of the :class:`Candidates` that returns positions and labels (codes)."""
+
+    def __init__(self, function: Callable[[Candidates], Any]) -> None:
+        self.function = function
+
+    def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
+        """Call the function and check what it returns."""
+        n, n_classes = candidates.probabilities.shape
+        try:
+            rows, labels = self.function(candidates)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"The labeler function must return positions and labels: {error}") from error
+        rows, labels = np.asarray(rows, dtype=np.intp), np.asarray(labels, dtype=np.intp)
+        if rows.shape != labels.shape or rows.ndim != 1:
+            raise ValueError(
+                f"The labeler function must return as many labels as positions; got {labels.shape} and {rows.shape}."
+            )
+        if rows.size and not (0 <= rows.min() and rows.max() < n and np.unique(rows).size == rows.size):
+            raise ValueError(f"The labeler function must return distinct positions from 0 to {n - 1}.")
+        if labels.size and not (0 <= labels.min() and labels.max() < n_classes):
+            raise ValueError(f"The labeler function must return labels as codes from 0 to {n_classes - 1}.")
+        return rows, labels
+
+
+def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
+    """Positions of the eligible rows with the highest scores, at most ``caps[c]`` labeled c; ties go to earlier rows."""
+    chosen = []
+    for c, cap in enumerate(caps):
+        rows = np.flatnonzero(eligible & (labels == c))
+        if rows.size > cap:
+            rows = rows[_largest(scores[rows], int(cap))]
+        chosen.append(rows)
+    return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.intp)
+
+
+def _largest(scores: Array, k: int) -> Rows:
+    """Positions of the k largest in linear time, ties to the earlier."""
+    if k == 0:
+        return np.empty(0, dtype=np.intp)
+    threshold = np.partition(scores, scores.size - k)[scores.size - k]
+    above = np.flatnonzero(scores > threshold)
+    return np.concatenate([above, np.flatnonzero(scores == threshold)[: k - above.size]])
+
+
+_SKEWED = 5.0
+
+
+def class_frequencies(labels: Array, n_classes: int) -> Array:
+    """Share of each class, mixed half and half with uniform where the largest is over five times the smallest."""
+    shares = np.bincount(labels, minlength=n_classes) / labels.size
+    if shares.max() > _SKEWED * shares.min():
+        shares = (shares + 1 / n_classes) / 2
+    return shares
+
+
+def caps_of_round(frequencies: Array, t: int, n_rounds: int, n_left: int) -> Array:
+    """Rows that each class may get in round t of T: a ramp that falls linearly and shares out the whole pool.
+
+    Examples
+    --------
+    >>> caps_of_round(np.array([0.5, 0.5]), t=1, n_rounds=5, n_left=900)
+    array([150, 150])
+    """
+    share = 2 * (n_rounds - t + 1) / (n_rounds * (n_rounds + 1))
+    return np.ceil(frequencies * share * n_left).astype(np.intp)

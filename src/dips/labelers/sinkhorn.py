@@ -1,0 +1,73 @@
+"""Optimal transport of rows to classes with bounds, by Sinkhorn iterations in the log domain."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+
+from dips._typing import Array
+
+_LOWER, _UPPER = 0.9, 1.1  # a class gets between these multiples of its frequency
+
+
+def allocate(p: Array, frequencies: Array, max_iter: int = 1000, tol: float = 1e-6) -> Array:
+    """Share out n rows among C classes: the mass (n, C) that each row gives each class.
+
+    The cost of giving row i to class c is 1 - p[i, c]. Each row has mass 1; class c takes between 0.9 and 1.1 of its
+    frequency times n. A slack column takes what rows keep back, a slack row what classes leave unfilled.
+    """
+    n, n_classes = p.shape
+    lower, upper = _LOWER * frequencies, _UPPER * frequencies
+    row_mass = np.append(np.ones(n), n * (upper.sum() - lower.sum()))
+    column_mass = np.append(n * upper, n * (1 - lower.sum()))
+    cost = np.zeros((n + 1, n_classes + 1))
+    cost[:n, :n_classes] = 1 - p
+    return sinkhorn(cost, row_mass, column_mass, regularization(n, n_classes), max_iter, tol)[:n, :n_classes]
+
+
+def regularization(n: int, n_classes: int) -> float:
+    """Entropic smoothing by rows a class: the more rows, the more they may be smoothed."""
+    per_class = n / n_classes
+    if per_class >= 200:
+        return 0.5
+    if per_class >= 100:
+        return 0.2
+    return 0.1 if per_class >= 50 else 0.05
+
+
+def sinkhorn(
+    cost: Array, row_mass: Array, column_mass: Array, reg: float, max_iter: int = 1000, tol: float = 1e-6
+) -> Array:
+    """Entropic transport plan with the given marginals; warns where they are not met to `tol` of the total mass.
+
+    Examples
+    --------
+    >>> plan = sinkhorn(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2), np.ones(2), reg=0.01)
+    >>> plan.round(3) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    log_kernel = -cost / reg
+    with np.errstate(divide="ignore"):  # a marginal may be empty
+        log_rows, log_columns = np.log(row_mass), np.log(column_mass)
+    f, g = np.zeros(row_mass.size), np.zeros(column_mass.size)
+    error = np.inf
+    for _ in range(max_iter):
+        f = log_rows - logsumexp(log_kernel + g, axis=1)
+        # After the step above the rows are met exactly, so the columns alone tell how far off the plan is.
+        reached = logsumexp(log_kernel + f[:, None], axis=0)
+        error = float(np.abs(np.exp(reached + g) - column_mass).sum() / column_mass.sum())
+        if error < tol:
+            break
+        g = log_columns - reached
+    else:
+        warnings.warn(
+            f"Sinkhorn iterations did not converge in {max_iter} steps: {error:.1e} of the mass is out of place "
+            f"({tol:.0e} wanted). The allocation is approximate.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return np.exp(log_kernel + f[:, None] + g)

@@ -1,0 +1,53 @@
+"""SLA: pseudo-labels as an optimal allocation of all rows to classes."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from dips._typing import Array
+from dips.labelers.base import Candidates, Labeler, Moments
+from dips.labelers.sinkhorn import allocate
+
+
+class SLA(Labeler):
+    """Sinkhorn label allocation (Tai et al. 2021): every row enters an allocation that respects the class frequencies.
+
+    Parameters
+    ----------
+    threshold : float
+        Mean probability of the allocated class over the ensemble must exceed this.
+    n_models : int
+    max_iter : int
+        Sinkhorn iterations at most.
+    """
+
+    name = "sla"
+    _parameter_constraints = {
+        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "n_models": [Interval(Integral, 2, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, threshold: float = 0.8, n_models: int = 20, max_iter: int = 1000) -> None:
+        self.threshold = threshold
+        self.n_models = n_models
+        self.max_iter = max_iter
+
+    def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
+        """Class with the most mass, if probable enough."""
+        members = candidates.ensemble(self.n_models)
+        n = members.mean.shape[0]
+        labels, scores = np.zeros(n, dtype=np.intp), np.zeros(n)
+        entering = self.enters(members)
+        if entering.any():
+            mass = allocate(members.mean[entering], candidates.class_frequencies, max_iter=self.max_iter)
+            labels[entering], scores[entering] = mass.argmax(axis=1), mass.max(axis=1)
+        probable = members.mean[np.arange(n), labels] > self.threshold
+        return labels, scores, entering & probable
+
+    def enters(self, members: Moments) -> Array:
+        """Which rows take part in the allocation."""
+        return np.ones(members.mean.shape[0], dtype=bool)

@@ -1,0 +1,223 @@
+"""The rounds of Algorithm 1: fit, watch, propose, curate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._typing import Array, Rows
+from dips.curators.base import Curator, Evidence, keep_every_class
+from dips.curators.none import KeepAll
+from dips.dynamics import Dynamics
+from dips.labelers.base import Candidates, Labeler, caps_of_round, class_frequencies
+from dips.labels import UNLABELED
+from dips.tables import take
+from dips.training import Trainer
+
+NEVER = -1
+
+
+@dataclass
+class Run:
+    """State of a run, one entry a row of the pool, and what it leaves behind."""
+
+    given: Array  # codes, -1 where unlabeled
+    labels: Array = field(init=False)  # given and pseudo-labels so far
+    round: Array = field(init=False)  # 0 given, -1 never, else the round a pseudo-label was proposed in
+    useful: Array = field(init=False)  # rows the next model is trained on
+    confidence: Array = field(init=False)  # as last curated; NaN where never
+    aleatoric: Array = field(init=False)
+    estimator: BaseEstimator | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+    termination: str = ""
+    trajectories: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.labels = self.given.copy()
+        self.round = np.where(self.is_given, 0, NEVER)
+        self.useful = self.is_given.copy()
+        self.confidence, self.aleatoric = np.full((2, self.given.size), np.nan)
+
+    @property
+    def is_given(self) -> Array:
+        """Mask of the rows whose label came with the data."""
+        return self.given != UNLABELED
+
+
+class Rounds:
+    """Algorithm 1, on a pool whose labels are codes.
+
+    Parameters
+    ----------
+    trainer, labeler, curator
+        What fits, proposes and curates. `labeler` None means no pseudo-labels: curate, then fit once.
+    n_rounds : int
+        T.
+    grow : bool
+        Keep pseudo-labels from one round to the next (Version 1), or propose anew each round (Version 2).
+    at_start, in_rounds : bool
+        Where to curate.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        labeler: Labeler | None,
+        curator: Curator,
+        n_rounds: int = 1,
+        grow: bool = True,
+        at_start: bool = True,
+        in_rounds: bool = True,
+        track: Array | None = None,
+        on_round: Callable[[int], None] = lambda t: None,
+    ) -> None:
+        self.trainer, self.labeler, self.curator = trainer, labeler, curator
+        self.n_rounds, self.grow = n_rounds, grow
+        curates = not isinstance(curator, KeepAll)
+        self.at_start, self.in_rounds = at_start and curates, in_rounds and curates and labeler is not None
+        self.track = np.empty(0, dtype=np.intp) if track is None else track
+        self.on_round = on_round
+        if self.curator.statistics and (self.at_start or self.in_rounds):
+            trainer.backbone.check(trainer.estimator)
+
+    def run(self, given: Array) -> Run:
+        """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
+        run = Run(given)
+        if self.at_start:
+            self._start(run)
+        for t in range(1, self.n_rounds + 1):
+            began, trained_on = time.perf_counter(), run.useful.copy()
+            dynamics = self._dynamics(given.size) if self.in_rounds and t < self.n_rounds else None
+            run.estimator = self._fit(run, dynamics)
+            proposed = np.empty(0, dtype=np.intp)
+            if self.labeler is None or not self._left(run).size:
+                run.termination = "all_labeled"
+            elif t == self.n_rounds:
+                run.termination = "max_iter"
+            else:
+                proposed = self._propose(run, t, dynamics)
+                self._curate(run, t, dynamics, proposed)
+                if proposed.size == 0 and (run.useful == trained_on).all():
+                    run.termination = "no_change"
+            run.history.append(self._record(run, t, trained_on, proposed, time.perf_counter() - began))
+            self.on_round(t)
+            if run.termination:
+                run.useful = trained_on
+                break
+        return run
+
+    def _start(self, run: Run) -> None:
+        """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
+        dynamics = self._dynamics(run.given.size)
+        run.estimator = self._fit(run, dynamics)
+        self._apply_curator(run, np.flatnonzero(run.is_given), 0, dynamics)
+        if dynamics is not None and self.track.size:
+            run.trajectories = dynamics.trajectories
+
+    def _fit(self, run: Run, dynamics: Dynamics | None) -> BaseEstimator:
+        rows = np.flatnonzero(run.useful)
+        return self.trainer.fit(rows, run.labels[rows], dynamics)
+
+    def _propose(self, run: Run, t: int, dynamics: Dynamics | None) -> Rows:
+        """Lines 6 and 7: pseudo-label what is left."""
+        assert self.labeler is not None
+        assert run.estimator is not None
+        left = self._left(run)
+        training = np.flatnonzero(run.useful)
+        frequencies = class_frequencies(run.labels[training], self.trainer.n_classes)
+        known = None if dynamics is None else dynamics.probabilities
+        candidates = Candidates(
+            probabilities=self.trainer.predict(run.estimator, left) if known is None else known[left],
+            class_frequencies=frequencies,
+            round=t,
+            n_rounds=self.n_rounds,
+            caps=caps_of_round(frequencies, t, self.n_rounds, left.size),
+            ensemble=lambda n_models: self.trainer.ensemble(training, run.labels[training], left, n_models),
+        )
+        rows, labels = self.labeler.propose(candidates)
+        proposed = left[rows]
+        if not self.grow:
+            pseudo = ~run.is_given
+            run.labels[pseudo], run.round[pseudo], run.useful[pseudo] = UNLABELED, NEVER, False
+        run.labels[proposed], run.round[proposed] = labels, t
+        return proposed
+
+    def _curate(self, run: Run, t: int, dynamics: Dynamics | None, proposed: Rows) -> None:
+        """Line 8: judge all of D again, so that a row dropped before may return."""
+        if self.in_rounds:
+            self._apply_curator(run, np.flatnonzero(run.labels != UNLABELED), t, dynamics)
+        else:
+            run.useful[proposed] = True
+
+    def _apply_curator(self, run: Run, rows: Rows, t: int, dynamics: Dynamics | None) -> None:
+        evidence = self._evidence(run, rows, t, dynamics)
+        useful = keep_every_class(self.curator.curate(evidence), evidence)
+        run.useful[:] = False
+        run.useful[rows[useful]] = True
+        for name in ("confidence", "aleatoric"):
+            if name in evidence.statistics:
+                column = getattr(run, name)
+                column[:] = np.nan
+                column[rows] = evidence.statistics[name]
+
+    def _evidence(self, run: Run, rows: Rows, t: int, dynamics: Dynamics | None) -> Evidence:
+        labels, is_given = run.labels[rows], run.is_given[rows]
+
+        def out_of_fold(n_folds: int) -> Array:
+            p = np.full((rows.size, self.trainer.n_classes), np.nan)
+            p[is_given] = self.trainer.out_of_fold(rows[is_given], labels[is_given], n_folds)
+            return p
+
+        return Evidence(
+            labels=labels,
+            is_given=is_given,
+            n_classes=self.trainer.n_classes,
+            round=t,
+            statistics={} if dynamics is None else dynamics.at(labels, rows),
+            mean_probabilities=_rows_of(dynamics, "confidence", rows),
+            probabilities=None
+            if dynamics is None or dynamics.probabilities is None
+            else dynamics.probabilities[rows],
+            features=lambda: self._features(run, rows),
+            out_of_fold=out_of_fold,
+        )
+
+    def _features(self, run: Run, rows: Rows) -> Any:
+        X = take(self.trainer.X, rows)
+        steps = run.estimator[:-1] if hasattr(run.estimator, "steps") else ()
+        return steps.transform(X) if len(steps) else X
+
+    def _left(self, run: Run) -> Rows:
+        """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
+        return np.flatnonzero(run.labels == UNLABELED if self.grow else ~run.is_given)
+
+    def _dynamics(self, n_rows: int) -> Dynamics | None:
+        if not self.curator.statistics:
+            return None
+        statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
+        return Dynamics(n_rows, self.trainer.n_classes, statistics, self.curator.window, self.track)
+
+    def _record(
+        self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float
+    ) -> dict[str, Any]:
+        dropped = (trained_on & ~run.useful).sum()
+        returned = (run.useful & ~trained_on).sum() - run.useful[proposed].sum()
+        return {
+            "round": t,
+            "n_given": int((trained_on & run.is_given).sum()),
+            "n_pseudo": int((trained_on & ~run.is_given).sum()),
+            "n_proposed": int(proposed.size),
+            "n_dropped": int(dropped),
+            "n_returned": int(returned),
+            "n_left": int(self._left(run).size),
+            "elapsed_s": elapsed_s,
+        }
+
+
+def _rows_of(dynamics: Dynamics | None, statistic: str, rows: Rows) -> Array | None:
+    return None if dynamics is None or statistic not in dynamics.statistics else dynamics[statistic][rows]

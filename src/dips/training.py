@@ -1,0 +1,138 @@
+"""Training clones of one estimator on rows of one pool: once, in folds, or as an ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+
+from dips._typing import Array, Rows
+from dips.backbones import find_backbone
+from dips.dynamics import Dynamics, Watch
+from dips.labelers.base import Moments
+from dips.tables import take
+
+_MAX_SEED = 2**31 - 1
+
+
+class Trainer:
+    """Fits an estimator's clones on rows of a pool, reproducibly.
+
+    Everything that is trained in a run is trained here: seeds are drawn in the order of the calls, never in the order
+    in which parallel work ends.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        n_classes: int,
+        sample_weight: Array | None,
+        rng: np.random.RandomState,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator, self.X, self.n_classes = estimator, X, n_classes
+        self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
+        self.backbone = find_backbone(estimator)
+
+    def fit(self, rows: Rows, labels: Array, dynamics: Dynamics | None = None) -> BaseEstimator:
+        """Return a clone fitted on the given rows; if `dynamics` is given, the whole pool is watched."""
+        seed = self._draw_seed()
+        watch = None if dynamics is None else Watch(self.X, dynamics)
+        return self._fit(self._prepared(seed), rows, labels, seed, watch)
+
+    def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
+        """Class probabilities of the given rows of the pool."""
+        return self.backbone.predict_proba(estimator, take(self.X, rows)).astype(np.float64)
+
+    def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
+        """Class probabilities (m, C) of the rows, each from a model that was trained without it."""
+        fold = self._stratified_folds(labels, n_folds)
+        folds = np.unique(fold)
+        seeds = [self._draw_seed() for _ in folds]
+
+        def one_fold(k: int, seed: int) -> Array:
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            return self._predict_from(train, test, rows, labels, seed)
+
+        p = np.empty((rows.size, self.n_classes))
+        for k, predicted in zip(
+            folds, self._in_parallel(one_fold, zip(folds, seeds, strict=True)), strict=True
+        ):
+            p[fold == k] = predicted
+        return p
+
+    def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
+        """Moments over varied members trained on `rows` of the class probabilities of the `targets`."""
+        draws = [(self._draw_seed(), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
+        X_targets = take(self.X, targets)
+
+        def one_member(seed: int, varied: dict[str, Any]) -> Array:
+            member = self._prepared(seed, varied, alone=False)
+            self._fit(member, rows, labels, seed)
+            return self.backbone.predict_proba(member, X_targets).astype(np.float64)
+
+        mean, squares = np.zeros((2, targets.size, self.n_classes))
+        for k, p in enumerate(self._in_parallel(one_member, draws), start=1):
+            difference = p - mean
+            mean += difference / k
+            squares += difference * (p - mean)
+        return Moments(mean, np.sqrt(squares / (n_models - 1)), n_models)
+
+    def _fit(
+        self, estimator: BaseEstimator, rows: Rows, labels: Array, seed: int, watch: Watch | None = None
+    ) -> BaseEstimator:
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        with self.backbone.seeding(seed):
+            self.backbone.fit(estimator, take(self.X, rows), labels, weight, watch)
+        return estimator
+
+    def _predict_from(self, train: Rows, test: Rows, rows: Rows, labels: Array, seed: int) -> Array:
+        """Probabilities in one fold, whose training part may lack a class."""
+        present, codes = np.unique(labels[train], return_inverse=True)
+        p = np.zeros((test.size, self.n_classes))
+        if present.size == 1:
+            p[:, present] = 1.0
+            return p
+        member = self._fit(self._prepared(seed, alone=False), rows[train], codes, seed)
+        p[:, present] = self.predict(member, rows[test])
+        return p
+
+    def _prepared(self, seed: int, varied: dict[str, Any] | None = None, alone: bool = True) -> BaseEstimator:
+        """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet."""
+        prepared = clone(self.estimator)
+        given = prepared.get_params()
+        names = self.backbone.seed_parameters(prepared)
+        settings = {n: seed for n in names if varied is not None or given.get(n) is None}
+        settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
+        threads = self.backbone.threads
+        if (
+            not alone
+            and self._n_workers() > 1
+            and threads
+            and (threads in given or threads == "thread_count")
+        ):
+            settings[threads] = 1
+        return prepared.set_params(**settings)
+
+    def _stratified_folds(self, labels: Array, n_folds: int) -> Array:
+        """Fold of each row: every class is dealt out evenly, in random order."""
+        fold = np.empty(labels.size, dtype=np.intp)
+        shuffled = self.rng.permutation(labels.size)
+        by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+        fold[by_class] = np.arange(labels.size) % n_folds
+        return fold
+
+    def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Array]:
+        # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.
+        parallel = Parallel(self._n_workers(), prefer="threads", return_as="generator")
+        return parallel(delayed(function)(*a) for a in arguments)
+
+    def _n_workers(self) -> int:
+        return 1 if self.backbone.one_at_a_time else effective_n_jobs(self.n_jobs)
+
+    def _draw_seed(self) -> int:
+        return int(self.rng.randint(_MAX_SEED))
