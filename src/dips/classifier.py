@@ -121,9 +121,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(
-        self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None
-    ) -> PseudoLabelClassifier:
+    def fit(self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
 
         Parameters

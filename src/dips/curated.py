@@ -167,9 +167,7 @@ def characterize(
     >>> bool(flipped[audit.suspects().index[:20]].mean() > 0.8)
     True
     """
-    model = CuratedClassifier(
-        estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs
-    )
+    model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
     model.fit(X, y, sample_weight)
     columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
     columns += ["target"] if "target" in model.samples_ else []
@@ -178,6 +176,6 @@ def characterize(
 
 def _checked_rows(track: Sequence[int] | Array, n: int) -> Array:
     rows = np.asarray(track, dtype=np.intp)
-    if rows.size and not (0 <= rows.min() and rows.max() < n):
+    if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
     return rows

@@ -144,9 +144,7 @@ class Dynamics:
     def __getitem__(self, statistic: str) -> Array:
         """One statistic for every class, (n, C); ``entropy`` is (n,)."""
         if statistic not in self.statistics:
-            raise KeyError(
-                f"{statistic!r} was not asked for; kept are {', '.join(self.statistics) or 'none'}."
-            )
+            raise KeyError(f"{statistic!r} was not asked for; kept are {', '.join(self.statistics) or 'none'}.")
         if statistic == "variability":
             confidence, aleatoric = self._sums["confidence"], self._sums["aleatoric"]
             # E[p^2] - E[p]^2, where E[p^2] = E[p] - E[p(1 - p)]

@@ -67,9 +67,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
             [e.samples_.assign(target=n) for e, n in zip(self.estimators_, names, strict=True)],
             ignore_index=False,
         )
-        self.history_ = pd.concat(
-            [e.history_.assign(target=n) for e, n in zip(self.estimators_, names, strict=True)]
-        )
+        self.history_ = pd.concat([e.history_.assign(target=n) for e, n in zip(self.estimators_, names, strict=True)])
         first = self.estimators_[0]
         self.n_features_in_ = first.n_features_in_
         if hasattr(first, "feature_names_in_"):
@@ -83,9 +81,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_xy(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> tuple[Labels, Array | None]:
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         labels = encode_labels(y, all_labeled=all_labeled)
         if n_rows(X) != labels.codes.size:
             raise ValueError(
@@ -93,9 +89,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
                 f"y has {labels.codes.size}."
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, np.empty((n_rows(X), 1)), ensure_non_negative=True
-            )
+            sample_weight = _check_sample_weight(sample_weight, np.empty((n_rows(X), 1)), ensure_non_negative=True)
         return labels, sample_weight
 
     def _features_in(self, X: Any, reset: bool) -> Any:
@@ -155,19 +149,18 @@ def is_label_table(y: Any) -> bool:
 
 def _binary_column(y: Any, j: int, name: Any) -> Array:
     """Return one label of a multi-label table as 0, 1 or None."""
-    column = np.asarray(y.iloc[:, j] if hasattr(y, "iloc") else y[:, j], dtype=object)
+    column = np.array(y.iloc[:, j] if hasattr(y, "iloc") else y[:, j], dtype=object)
     missing = pd.isna(column) | (column == UNLABELED)
     strange = set(column[~missing].tolist()) - {0, 1}
     if strange:
-        raise ValueError(
-            f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {sorted(strange)}."
-        )
+        raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {sorted(strange)}.")
     known = set(column[~missing].tolist())
     if len(known) < 2:
         raise ValueError(
             f"Label {name!r} needs at least one labeled 0 and one labeled 1; found only {sorted(known) or 'no'} class."
         )
-    return np.where(missing, None, column)
+    column[missing] = None
+    return column
 
 
 def _decode_or_none(labels: Labels, codes: Array) -> Array:

@@ -32,9 +32,7 @@ class Labels:
         """Codes back to labels; -1 to the input's own mark."""
         if (codes != UNLABELED).all():
             return self.classes[codes]
-        decoded = np.full(
-            codes.shape, self.mark, dtype=self.classes.dtype if self.mark == UNLABELED else object
-        )
+        decoded = np.full(codes.shape, self.mark, dtype=self.classes.dtype if self.mark == UNLABELED else object)
         known = codes != UNLABELED
         decoded[known] = self.classes[codes[known]]
         return decoded
@@ -86,9 +84,7 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
         classes, known = np.unique(labels, return_inverse=True)
     except TypeError as error:
         kinds = sorted({type(v).__name__ for v in labels})
-        raise ValueError(
-            f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type."
-        ) from error
+        raise ValueError(f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type.") from error
     if classes.size < 2:
         raise ValueError(
             f"Only one class is labeled ({classes[0]!r}, {labels.size} rows); a classifier needs at least two classes."
@@ -123,7 +119,7 @@ def _as_objects(y: Any) -> Array:
 
 
 def _plain(values: Array) -> Array:
-    """Objects to the simplest dtype that holds them: labels 0.0 and 1.0 come from a column with gaps and mean 0 and 1."""
+    """Objects to the simplest dtype that holds them; labels 0.0 and 1.0 come from a column with gaps and mean 0, 1."""
     array = np.array(values.tolist()) if values.size else values
     if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
         return values  # NumPy would write 1 and "a" as two strings

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from dips._typing import Array, Rows
 from dips.curators.base import Curator, Evidence, keep_every_class
@@ -180,17 +181,15 @@ class Rounds:
             round=t,
             statistics={} if dynamics is None else dynamics.at(labels, rows),
             mean_probabilities=_rows_of(dynamics, "confidence", rows),
-            probabilities=None
-            if dynamics is None or dynamics.probabilities is None
-            else dynamics.probabilities[rows],
+            probabilities=None if dynamics is None or dynamics.probabilities is None else dynamics.probabilities[rows],
             features=lambda: self._features(run, rows),
             out_of_fold=out_of_fold,
         )
 
     def _features(self, run: Run, rows: Rows) -> Any:
         X = take(self.trainer.X, rows)
-        steps = run.estimator[:-1] if hasattr(run.estimator, "steps") else ()
-        return steps.transform(X) if len(steps) else X
+        transformers = run.estimator[:-1] if isinstance(run.estimator, Pipeline) else None
+        return transformers.transform(X) if transformers else X
 
     def _left(self, run: Run) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
@@ -202,9 +201,7 @@ class Rounds:
         statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
         return Dynamics(n_rows, self.trainer.n_classes, statistics, self.curator.window, self.track)
 
-    def _record(
-        self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float
-    ) -> dict[str, Any]:
+    def _record(self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float) -> dict[str, Any]:
         dropped = (trained_on & ~run.useful).sum()
         returned = (run.useful & ~trained_on).sum() - run.useful[proposed].sum()
         return {

@@ -41,9 +41,7 @@ def stack(X: Any, other: Any) -> Any:
         columns, others = list(X.columns), list(other.columns)
         if set(columns) != set(others):
             differing = sorted(map(str, set(columns) ^ set(others)))
-            raise ValueError(
-                f"Labeled and unlabeled rows must have the same columns; they differ in {differing}."
-            )
+            raise ValueError(f"Labeled and unlabeled rows must have the same columns; they differ in {differing}.")
         if isinstance(X, pd.DataFrame):
             return pd.concat([X, other[columns]], ignore_index=True)
         both = nw.concat([_narwhals(X), _narwhals(other).select(columns)], how="vertical")
@@ -102,9 +100,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return _finite(np.column_stack(columns), names)
         if not sp.issparse(X) and np.asarray(X).dtype.kind in "OUS":
             return self._objects(np.asarray(X), learn)
-        return check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
+        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
 
     def _objects(self, X: Array, learn: bool) -> Array:
         """Encode an array of objects column by column, numbers where it can be read as such."""
@@ -131,9 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if name not in self.categories_ and (dtype.is_numeric() or dtype == nw.Boolean):
             return _as_floats(series)
         if dtype in (nw.List, nw.Struct, nw.Array):
-            raise ValueError(
-                f"Column {name!r} holds {dtype} values; a feature must be a number or a category."
-            )
+            raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         values = series.to_list()
         if dtype == nw.Object and name not in self.categories_:
             present = [v for v in values if not _is_missing(v)]
@@ -177,9 +171,9 @@ def _as_text(key: Any, value: Any) -> str:
 
 
 def _finite(matrix: Array, names: Any) -> Array:
-    infinite = np.isinf(matrix).any(axis=0)
+    infinite = np.asarray(np.isinf(matrix).any(axis=0))
     if infinite.any():
-        found = [name for name, bad in zip(names, infinite, strict=True) if bad]
+        found = [names[j] for j in np.flatnonzero(infinite)]
         raise ValueError(
             f"Input X contains infinity or a value too large for dtype('float64'), in column(s) {found}; replace it by "
             "a number, or by a missing value."

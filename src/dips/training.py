@@ -59,9 +59,7 @@ class Trainer:
             return self._predict_from(train, test, rows, labels, seed)
 
         p = np.empty((rows.size, self.n_classes))
-        for k, predicted in zip(
-            folds, self._in_parallel(one_fold, zip(folds, seeds, strict=True)), strict=True
-        ):
+        for k, predicted in zip(folds, self._in_parallel(one_fold, zip(folds, seeds, strict=True)), strict=True):
             p[fold == k] = predicted
         return p
 
@@ -109,12 +107,7 @@ class Trainer:
         settings = {n: seed for n in names if varied is not None or given.get(n) is None}
         settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
         threads = self.backbone.threads
-        if (
-            not alone
-            and self._n_workers() > 1
-            and threads
-            and (threads in given or threads == "thread_count")
-        ):
+        if not alone and self._n_workers() > 1 and threads and (threads in given or threads == "thread_count"):
             settings[threads] = 1
         return prepared.set_params(**settings)
 

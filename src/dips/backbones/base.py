@@ -46,7 +46,7 @@ class Backbone:
         """Class probabilities (n, C) of the fitted estimator."""
         return np.asarray(estimator.predict_proba(X))
 
-    def check(self, estimator: BaseEstimator) -> None:  # noqa: B027
+    def check(self, estimator: BaseEstimator) -> None:
         """Refuse, in a sentence, an estimator of this family whose settings leave no checkpoints to watch."""
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:

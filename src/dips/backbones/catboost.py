@@ -56,6 +56,4 @@ class CatBoost(StagedBackbone):
             "column_share": ("rsm", "colsample_bylevel"),
         }
         drawn["max_depth"] = min(drawn["max_depth"], _MAX_DEPTH)
-        return {
-            next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()
-        }
+        return {next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()}

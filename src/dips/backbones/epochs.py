@@ -38,8 +38,7 @@ class Epochs(Backbone):
             )
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or '
-                '"modified_huber".'
+                f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or "modified_huber".'
             )
 
     def fit(
@@ -91,6 +90,4 @@ class _Patience:
 def _training_loss(estimator: BaseEstimator, X: Any, y: Array, sample_weight: Array | None) -> float:
     if hasattr(estimator, "loss_"):  # MLPClassifier keeps its own
         return float(estimator.loss_)
-    return float(
-        log_loss(y, estimator.predict_proba(X), sample_weight=sample_weight, labels=estimator.classes_)
-    )
+    return float(log_loss(y, estimator.predict_proba(X), sample_weight=sample_weight, labels=estimator.classes_))

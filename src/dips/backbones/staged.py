@@ -20,7 +20,7 @@ class Staged(StagedBackbone):
         for name in ("n_iter_", "n_estimators_", "estimators_"):
             found = getattr(estimator, name, None)
             if found is not None:
-                return int(found) if np.isscalar(found) else len(found)
+                return len(found) if hasattr(found, "__len__") else int(found)
         raise ValueError(
             f"{type(estimator).__name__} has staged_predict_proba but does not say how many stages it has "
             "(n_iter_, n_estimators_ or estimators_)."

@@ -46,7 +46,7 @@ class Torch(Backbone):
 
         family = self
 
-        class Watcher(Callback):  # type: ignore[misc]
+        class Watcher(Callback):
             def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
                 assert watch is not None
                 watch.dynamics.update(family.predict_proba(net, watch.X))

@@ -31,7 +31,7 @@ class Auto(Curator):
             self.noise_rate_ = noise_rate(p, evidence.labels[evidence.is_given])
         useful = np.ones(evidence.labels.shape, dtype=bool)
         given = np.flatnonzero(evidence.is_given)
-        n_drop = int(round(min(self.noise_rate_, self.max_drop) * given.size))
+        n_drop = round(min(self.noise_rate_, self.max_drop) * given.size)
         useful[given[np.argsort(evidence.confidence[given], kind="stable")[:n_drop]]] = False
         pseudo = ~evidence.is_given
         assert evidence.mean_probabilities is not None
@@ -43,9 +43,7 @@ def noise_rate(p: Array, labels: Array) -> float:
     """Share of labels contradicted by out-of-fold probabilities (n, C), by confident learning."""
     n, n_classes = p.shape
     own = p[np.arange(n), labels]
-    thresholds = np.array(
-        [own[labels == c].mean() if (labels == c).any() else np.inf for c in range(n_classes)]
-    )
+    thresholds = np.array([own[labels == c].mean() if (labels == c).any() else np.inf for c in range(n_classes)])
     reached = p >= thresholds
     reached[np.arange(n), labels] = False
     return float((reached.any(axis=1) & (own < 0.5)).mean())

@@ -42,9 +42,7 @@ def _standardized(features: Any) -> Any:
     if sp.issparse(features):
         return StandardScaler(with_mean=False).fit_transform(features)
     features = np.asarray(features, dtype=np.float64)
-    return np.nan_to_num(
-        StandardScaler().fit_transform(features)
-    )  # a missing value becomes the column's mean
+    return np.nan_to_num(StandardScaler().fit_transform(features))  # a missing value becomes the column's mean
 
 
 def _alignment(representation: Any) -> Array:

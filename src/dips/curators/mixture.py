@@ -21,8 +21,6 @@ def smaller_group(scores: Array) -> Array:
         return np.ones(scores.shape, dtype=bool)
     column = scores.reshape(-1, 1)
     start = np.quantile(column, [0.1, 0.9], axis=0)
-    mixture = GaussianMixture(
-        2, means_init=start, reg_covar=1e-6 * float(np.var(scores)) + 1e-12, max_iter=200
-    )
+    mixture = GaussianMixture(2, means_init=start, reg_covar=1e-6 * float(np.var(scores)) + 1e-12, max_iter=200)
     posterior = mixture.fit(column).predict_proba(column)
     return posterior[:, mixture.means_.ravel().argmin()] > 0.5

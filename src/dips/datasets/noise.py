@@ -37,9 +37,7 @@ def flip_labels(y: Any, rate: float, *, random_state: Any = None) -> tuple[Array
     return _changed(labels, rows, shifted)
 
 
-def flip_labels_by_class(
-    y: Any, rates: Mapping[Any, float], *, random_state: Any = None
-) -> tuple[Array, Array]:
+def flip_labels_by_class(y: Any, rates: Mapping[Any, float], *, random_state: Any = None) -> tuple[Array, Array]:
     """Class-conditional noise: of the rows of class c, exactly ``int(rates[c] * n_c)`` get another class.
 
     Examples
@@ -84,9 +82,7 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     codes, spread = labels.codes[rows], 0.1
     if rate == 0:
         return _changed(labels, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
-    row_rates = truncnorm.rvs(
-        -rate / spread, (1 - rate) / spread, rate, spread, size=rows.size, random_state=rng
-    )
+    row_rates = truncnorm.rvs(-rate / spread, (1 - rate) / spread, rate, spread, size=rows.size, random_state=rng)
     row_rates *= rate / row_rates.mean()
     maps = rng.normal(size=(n_classes, features.shape[1], n_classes))
     scores = np.einsum("ij,ijk->ik", features[rows], maps[codes])

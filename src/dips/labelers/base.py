@@ -80,15 +80,15 @@ class FunctionLabeler(Labeler):
             raise ValueError(
                 f"The labeler function must return as many labels as positions; got {labels.shape} and {rows.shape}."
             )
-        if rows.size and not (0 <= rows.min() and rows.max() < n and np.unique(rows).size == rows.size):
+        if rows.size and not (rows.min() >= 0 and rows.max() < n and np.unique(rows).size == rows.size):
             raise ValueError(f"The labeler function must return distinct positions from 0 to {n - 1}.")
-        if labels.size and not (0 <= labels.min() and labels.max() < n_classes):
+        if labels.size and not (labels.min() >= 0 and labels.max() < n_classes):
             raise ValueError(f"The labeler function must return labels as codes from 0 to {n_classes - 1}.")
         return rows, labels
 
 
 def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
-    """Positions of the eligible rows with the highest scores, at most ``caps[c]`` labeled c; ties go to earlier rows."""
+    """Positions of the eligible rows with the highest scores, at most ``caps[c]`` labeled c; ties to earlier rows."""
     chosen = []
     for c, cap in enumerate(caps):
         rows = np.flatnonzero(eligible & (labels == c))
