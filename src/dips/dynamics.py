@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from dips._typing import Array
 
@@ -24,6 +26,7 @@ _ACCUMULATORS = {
     "entropy": ("entropy",),
 }
 _MAX_TRACKED = 10_000
+_LEAST = np.finfo(np.float64).eps  # a probability of 0 costs 36, not infinity
 
 
 class Dynamics:
@@ -95,12 +98,18 @@ class Dynamics:
 
     def begin(self, n_checkpoints: int) -> None:
         """Say how many checkpoints are planned: the window is a fraction of them."""
-        start, end = self.window
-        first = min(int(np.floor(start * n_checkpoints)), n_checkpoints - 1)
-        self._in_window = range(first, max(first + 1, int(np.ceil(end * n_checkpoints))))
+        start, end = (round(fraction * n_checkpoints, 6) for fraction in self.window)  # 0.07 * 100 is a bit above 7
+        first = min(math.floor(start), n_checkpoints - 1)
+        self._in_window = range(first, max(first + 1, math.ceil(end)))
 
     def update(self, p: Array) -> None:
         """Take in the class probabilities (n, C) at the next checkpoint."""
+        p = np.asarray(p, dtype=np.float64)  # a variance from single precision would be wrong in the fourth digit
+        if p.shape != (self.n_rows, self.n_classes):
+            raise ValueError(
+                f"The backbone gave probabilities of shape {p.shape} for {self.n_rows} rows and {self.n_classes} "
+                "classes; it must give one for each row and class of the training labels."
+            )
         self.probabilities = p
         self.n_checkpoints += 1
         if self.track.size:
@@ -133,13 +142,13 @@ class Dynamics:
                     mean *= (k - 1) / k
                     mean[np.arange(self.n_rows), p.argmax(axis=1)] += 1 / k
                 case "loss":
-                    mean += (-np.log(np.maximum(p, _eps(p))) - mean) / k
+                    mean += (-np.log(np.maximum(p, _LEAST)) - mean) / k
                 case "fluctuation":  # a count, not a mean
                     if self._was_above_half is not None:
                         mean += self._was_above_half & (p < 0.5)
                     self._was_above_half = p > 0.5
                 case "entropy":
-                    mean += (-(p * np.log(np.maximum(p, _eps(p)))).sum(axis=1) - mean) / k
+                    mean += (entr(p).sum(axis=1) - mean) / k
 
     def __getitem__(self, statistic: str) -> Array:
         """One statistic for every class, (n, C); ``entropy`` is (n,)."""
@@ -183,7 +192,3 @@ def check_window(window: tuple[float, float]) -> None:
         raise ValueError(
             f"window must be two fractions of the training, 0 <= start < end <= 1, such as (0, 1); got {window!r}."
         )
-
-
-def _eps(p: Array) -> float:
-    return float(np.finfo(p.dtype).eps)

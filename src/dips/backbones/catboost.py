@@ -20,13 +20,13 @@ class CatBoost(StagedBackbone):
     handles = ("catboost.CatBoostClassifier",)
     threads = "thread_count"
 
-    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the trees kept."""
         return int(estimator.tree_count_)
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Replay the rounds."""
-        yield from estimator.staged_predict_proba(X)
+        yield from estimator.staged_predict_proba(X, thread_count=estimator.get_params().get("thread_count", -1))
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """With columns declared categorical, text or embedding, CatBoost wants them as they are."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import log_loss
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, compute_class_weight
 
 from dips._typing import Array
 from dips.backbones.base import Backbone, weights
@@ -18,7 +18,12 @@ class Epochs(Backbone):
     """Estimators with ``partial_fit``, driven one epoch at a time by their own stopping rule.
 
     Training ends after ``max_iter`` epochs, or when the training loss has not improved by ``tol`` for
-    ``n_iter_no_change`` epochs, as in the estimator's own ``fit``.
+    ``n_iter_no_change`` epochs, as in the estimator's own ``fit``. From that, watching differs in three ways:
+
+    - the order of the rows is drawn by other random numbers; with ``shuffle=False`` an MLPClassifier is the very one
+      that ``fit`` gives, and an SGDClassifier of the same number of epochs too
+    - an SGDClassifier stops by the loss of all classes at the end of an epoch, not by that of each class along it
+    - ``learning_rate="adaptive"`` ends where it would first have lowered the rate
     """
 
     handles = ("sklearn.MLPClassifier", "sklearn.SGDClassifier")
@@ -53,19 +58,21 @@ class Epochs(Backbone):
         if watch is None:
             estimator.fit(X, y, **weights(estimator, sample_weight))
             return
-        params = estimator.get_params()
-        # partial_fit reseeds itself from an integer at every call, so each epoch would see the rows in one order.
-        estimator.set_params(random_state=check_random_state(params["random_state"]))
+        self.check(estimator)
+        _forget(estimator)
+        params, classes = estimator.get_params(), np.unique(y)
         watch.dynamics.begin(params["max_iter"])
         stopping = _Patience(params["tol"], params["n_iter_no_change"])
-        classes = np.unique(y)
-        for _ in range(params["max_iter"]):
-            estimator.partial_fit(X, y, classes=classes, **weights(estimator, sample_weight))
-            watch.dynamics.update(estimator.predict_proba(watch.X))
-            if stopping.is_over(_training_loss(estimator, X, y, sample_weight)):
-                break
+        try:
+            estimator.set_params(**_for_partial_fit(params, classes, y))
+            for _ in range(params["max_iter"]):
+                estimator.partial_fit(X, y, classes=classes, **weights(estimator, sample_weight))
+                watch.dynamics.update(estimator.predict_proba(watch.X))
+                if stopping.is_over(_training_loss(estimator, X, y, sample_weight)):
+                    break
+        finally:
+            estimator.set_params(**params)
         watch.dynamics.finish()
-        estimator.set_params(random_state=params["random_state"])
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
         """Draw the strength of the penalty around the given one; the seed does the rest."""
@@ -85,6 +92,22 @@ class _Patience:
         self.idle = self.idle + 1 if loss > self.best - self.tol else 0
         self.best = min(self.best, loss)
         return self.idle > self.n_epochs
+
+
+def _forget(estimator: BaseEstimator) -> None:
+    """Undo an earlier fit, where partial_fit would go on from it."""
+    for learned in vars(estimator).keys() - vars(clone(estimator)).keys():
+        delattr(estimator, learned)
+
+
+def _for_partial_fit(params: dict[str, Any], classes: Array, y: Array) -> dict[str, Any]:
+    """Settings that partial_fit reads afresh at every call, as they should be over the whole training."""
+    # From an integer each epoch would reseed itself and see the rows in one and the same order.
+    settings: dict[str, Any] = {"random_state": check_random_state(params["random_state"])}
+    if params.get("class_weight") == "balanced":
+        balanced = compute_class_weight("balanced", classes=classes, y=y)
+        settings["class_weight"] = dict(zip(classes.tolist(), balanced.tolist(), strict=True))
+    return settings
 
 
 def _training_loss(estimator: BaseEstimator, X: Any, y: Array, sample_weight: Array | None) -> float:

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
 
+_OBJECTIVES = (None, "binary", "multiclass", "softmax")
+
 
 class LightGBM(StagedBackbone):
     """``LGBMClassifier`` with additive boosters."""
@@ -19,25 +21,30 @@ class LightGBM(StagedBackbone):
     threads = "n_jobs"
 
     def check(self, estimator: BaseEstimator) -> None:
-        """Refuse the one booster that averages trees grown side by side."""
-        if estimator.get_params()["boosting_type"] == "rf":
+        """Refuse the booster that averages trees grown side by side, and scores that are no log-odds."""
+        params = estimator.get_params()
+        if params["boosting_type"] == "rf":
             raise ValueError(
                 'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
                 'learning dynamics; use boosting_type="gbdt", or curator="none".'
             )
+        if params["objective"] not in _OBJECTIVES or params.get("sigmoid", 1) != 1:
+            raise ValueError(
+                "LGBMClassifier with an objective or a sigmoid of its own does not add up to class probabilities round "
+                'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="none".'
+            )
 
-    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the rounds really grown; LightGBM stops when no split helps."""
         return max(int(estimator.booster_.current_iteration()), 1)
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Add up the raw scores of one round after another."""
         margin: Array | float = 0.0
-        for e in range(self.n_checkpoints(estimator)):
-            margin = margin + np.asarray(
-                estimator.booster_.predict(X, start_iteration=e, num_iteration=1, raw_score=True)
-            )
-            yield probabilities(margin)
+        for e in range(self.n_checkpoints(estimator, X)):
+            # Asked through the estimator, which minds its n_jobs; the booster alone would take every core.
+            margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
+            yield probabilities(np.asarray(margin))
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
         """By default LightGBM prints what it finds in the data."""

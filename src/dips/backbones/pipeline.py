@@ -30,9 +30,10 @@ class PipelineBackbone(Backbone):
         watch: Watch | None = None,
     ) -> None:
         """Fit the steps in order; the watched rows pass through the fitted transformers."""
-        transformers = estimator[:-1]  # shares its steps with the pipeline, so fitting it fits them
+        transformers = estimator[:-1]
         if len(transformers):
             X = transformers.fit_transform(X, y)
+            estimator.steps[:-1] = transformers.steps  # with a memory, those fitted are copies
             if watch is not None:
                 watch = Watch(transformers.transform(watch.X), watch.dynamics)
         self.last.fit(estimator[-1], X, y, sample_weight, watch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,18 @@ from sklearn.base import BaseEstimator
 
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, random_tree_parameters
+from dips.tables import take
 
 
 class Staged(StagedBackbone):
     """Whatever can replay its own stages; found by its method, not its name."""
 
-    def n_checkpoints(self, estimator: BaseEstimator) -> int:
-        """Count the stages really grown: early stopping may have cut them."""
-        for name in ("n_iter_", "n_estimators_", "estimators_"):
-            found = getattr(estimator, name, None)
-            if found is not None:
-                return len(found) if hasattr(found, "__len__") else int(found)
-        raise ValueError(
-            f"{type(estimator).__name__} has staged_predict_proba but does not say how many stages it has "
-            "(n_iter_, n_estimators_ or estimators_)."
-        )
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """Count the stages really grown, which early stopping may have cut; who does not say replays one row."""
+        for name in ("n_iter_", "n_estimators_"):
+            if isinstance(found := getattr(estimator, name, None), Integral):
+                return int(found)
+        return sum(1 for _ in self.stages(estimator, take(X, np.array([0]))))
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Replay the stages."""

@@ -15,19 +15,23 @@ from dips.dynamics import Watch
 
 
 class Torch(Backbone):
-    """skorch nets, watched by a callback so that their own schedulers and stopping rules stay in charge."""
+    """skorch nets, watched at the end of every epoch; their own schedulers and stopping rules stay in charge."""
 
     handles = ("skorch.NeuralNetClassifier", "skorch.NeuralNetBinaryClassifier")
     one_at_a_time = True  # torch draws its random numbers from one generator a process
 
     @contextmanager
     def seeding(self, seed: int) -> Iterator[None]:
-        """Seed torch, and leave its generator afterwards as it was."""
+        """Seed torch, and leave its generators afterwards as they were."""
         import torch
 
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
             torch.manual_seed(seed)
             yield
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default a net prints a line an epoch; ``verbose=2`` still does."""
+        return {"verbose": 0} if estimator.get_params()["verbose"] == 1 else {}
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Class probabilities in evaluation mode."""
@@ -42,29 +46,40 @@ class Torch(Backbone):
         watch: Watch | None = None,
     ) -> None:
         """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
-        from skorch.callbacks import Callback
-
-        family = self
-
-        class Watcher(Callback):
-            def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
-                assert watch is not None
-                watch.dynamics.update(family.predict_proba(net, watch.X))
+        from skorch import NeuralNetBinaryClassifier
 
         if sample_weight is not None:
             raise ValueError(
                 "sample_weight was given, but a skorch net has no use for it; leave it out or weigh rows in its loss."
             )
-        callbacks = estimator.callbacks
-        if watch is not None:
-            watch.dynamics.begin(estimator.max_epochs)
-            estimator.set_params(callbacks=[*(callbacks or []), ("dips", Watcher())])
-        is_binary = "Binary" in type(estimator).__name__
-        estimator.fit(_single(X), y.astype(np.float32 if is_binary else np.int64))
-        if watch is not None:
-            watch.dynamics.finish()
-            estimator.set_params(callbacks=callbacks)
-            estimator.initialize_callbacks()
+        y = y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
+        if watch is None:
+            estimator.fit(_single(X), y)
+            return
+        watch.dynamics.begin(estimator.max_epochs)
+        with self._watching(estimator, watch):
+            estimator.fit(_single(X), y)
+        watch.dynamics.finish()
+        # A callback may have gone back to the weights of an earlier epoch.
+        watch.dynamics.probabilities = self.predict_proba(estimator, watch.X)
+
+    @contextmanager
+    def _watching(self, net: Any, watch: Watch) -> Iterator[None]:
+        """Look on from the net's own hook: it runs before the callbacks, one of which may end the last epoch."""
+        import torch
+
+        own_hook = net.on_epoch_end
+
+        def on_epoch_end(net: Any, **kwargs: Any) -> None:
+            own_hook(net, **kwargs)
+            with torch.random.fork_rng(devices=[]):  # a data loader draws a seed; watching must not change the training
+                watch.dynamics.update(self.predict_proba(net, watch.X))
+
+        net.on_epoch_end = on_epoch_end
+        try:
+            yield
+        finally:
+            del net.on_epoch_end
 
 
 def _single(X: Any) -> Any:

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
 
+_OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
+
 
 class XGBoost(StagedBackbone):
     """``XGBClassifier`` with tree boosters."""
@@ -19,14 +21,25 @@ class XGBoost(StagedBackbone):
     threads = "n_jobs"
 
     def check(self, estimator: BaseEstimator) -> None:
-        """Refuse settings under which there is no sequence of checkpoints."""
-        if estimator.get_params()["booster"] == "gblinear":
+        """Refuse settings under which there is no sequence of checkpoints, or no probabilities."""
+        params, name = estimator.get_params(), type(estimator).__name__
+        if params["booster"] == "gblinear":
             raise ValueError(
-                'XGBClassifier(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
+                f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
                 'use booster="gbtree", or curator="none".'
             )
+        if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
+            raise ValueError(
+                f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
+                'use XGBClassifier, or curator="none".'
+            )
+        objective = params["objective"]
+        if isinstance(objective, str) and objective not in _OBJECTIVES:
+            raise ValueError(
+                f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
+            )
 
-    def n_checkpoints(self, estimator: BaseEstimator) -> int:
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count boosting rounds, not trees: one round grows a tree a class."""
         return int(estimator.get_booster().num_boosted_rounds())
 
@@ -42,7 +55,7 @@ class XGBoost(StagedBackbone):
             nthread=params["n_jobs"],
         )
         booster = estimator.get_booster()
-        for e in range(1, self.n_checkpoints(estimator) + 1):
+        for e in range(1, self.n_checkpoints(estimator, X) + 1):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
