@@ -41,6 +41,11 @@ class Candidates:
     caps: Array
     ensemble: Callable[[int], Moments]
 
+    @property
+    def share(self) -> float:
+        """The share of the rows left that this round may label."""
+        return share_of_round(self.round, self.n_rounds)
+
 
 class Labeler(BaseEstimator):
     """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
@@ -71,11 +76,14 @@ class FunctionLabeler(Labeler):
     def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
         """Call the function and check what it returns."""
         n, n_classes = candidates.probabilities.shape
+        returned = self.function(candidates)
         try:
-            rows, labels = self.function(candidates)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"The labeler function must return positions and labels: {error}") from error
-        rows, labels = np.asarray(rows, dtype=np.intp), np.asarray(labels, dtype=np.intp)
+            rows, labels = returned
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"The labeler function must return two things, positions and labels; got {type(returned).__name__}."
+            ) from None
+        rows, labels = _whole_numbers(rows, "positions"), _whole_numbers(labels, "labels")
         if rows.shape != labels.shape or rows.ndim != 1:
             raise ValueError(
                 f"The labeler function must return as many labels as positions; got {labels.shape} and {rows.shape}."
@@ -85,6 +93,13 @@ class FunctionLabeler(Labeler):
         if labels.size and not (labels.min() >= 0 and labels.max() < n_classes):
             raise ValueError(f"The labeler function must return labels as codes from 0 to {n_classes - 1}.")
         return rows, labels
+
+
+def _whole_numbers(values: Any, what: str) -> Array:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"The labeler function must return {what} as whole numbers; got {array.dtype}.")
+    return array.astype(np.intp)
 
 
 def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
@@ -107,24 +122,33 @@ def _largest(scores: Array, k: int) -> Rows:
     return np.concatenate([above, np.flatnonzero(scores == threshold)[: k - above.size]])
 
 
-_SKEWED = 5.0
+_SKEWED = 5
 
 
 def class_frequencies(labels: Array, n_classes: int) -> Array:
     """Share of each class, mixed half and half with uniform where the largest is over five times the smallest."""
-    shares = np.bincount(labels, minlength=n_classes) / labels.size
-    if shares.max() > _SKEWED * shares.min():
-        shares = (shares + 1 / n_classes) / 2
-    return shares
+    counts = np.bincount(labels, minlength=n_classes)
+    shares = counts / labels.size
+    return (shares + 1 / n_classes) / 2 if counts.max() > _SKEWED * counts.min() else shares
+
+
+def share_of_round(t: int, n_rounds: int) -> float:
+    """Share of the rows left that round t of T may label: falls linearly from 2/(T + 1); adds up to 1 over the rounds.
+
+    Examples
+    --------
+    >>> [round(share_of_round(t, 3), 2) for t in (1, 2, 3)]
+    [0.5, 0.33, 0.17]
+    """
+    return 2 * (n_rounds - t + 1) / (n_rounds * (n_rounds + 1))
 
 
 def caps_of_round(frequencies: Array, t: int, n_rounds: int, n_left: int) -> Array:
-    """Rows that each class may get in round t of T: a ramp that falls linearly and shares out the whole pool.
+    """Rows that each class may get in round t of T: its frequency's part of the round's share of the rows left.
 
     Examples
     --------
     >>> caps_of_round(np.array([0.5, 0.5]), t=1, n_rounds=5, n_left=900)
     array([150, 150])
     """
-    share = 2 * (n_rounds - t + 1) / (n_rounds * (n_rounds + 1))
-    return np.ceil(frequencies * share * n_left).astype(np.intp)
+    return np.ceil(frequencies * share_of_round(t, n_rounds) * n_left).astype(np.intp)

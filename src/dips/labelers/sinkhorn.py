@@ -13,14 +13,16 @@ from dips._typing import Array
 _LOWER, _UPPER = 0.9, 1.1  # a class gets between these multiples of its frequency
 
 
-def allocate(p: Array, frequencies: Array, max_iter: int = 1000, tol: float = 1e-6) -> Array:
+def allocate(p: Array, frequencies: Array, share: float = 1.0, max_iter: int = 1000, tol: float = 1e-6) -> Array:
     """Share out n rows among C classes: the mass (n, C) that each row gives each class.
 
-    The cost of giving row i to class c is 1 - p[i, c]. Each row has mass 1; class c takes between 0.9 and 1.1 of its
-    frequency times n. A slack column takes what rows keep back, a slack row what classes leave unfilled.
+    The cost of giving row i to class c is 1 - p[i, c]. Each row has mass 1, of which it may keep some back. Class c
+    takes at most 1.1 of its frequency, and all classes together at least 0.9, of the `share` of the n rows that is to
+    be given out.
     """
     n, n_classes = p.shape
-    lower, upper = _LOWER * frequencies, _UPPER * frequencies
+    lower, upper = share * _LOWER * frequencies, share * _UPPER * frequencies
+    # A slack column takes what rows keep back, a slack row fills what classes leave open; both cost nothing.
     row_mass = np.append(np.ones(n), n * (upper.sum() - lower.sum()))
     column_mass = np.append(n * upper, n * (1 - lower.sum()))
     cost = np.zeros((n + 1, n_classes + 1))
@@ -53,16 +55,16 @@ def sinkhorn(
     log_kernel = -cost / reg
     with np.errstate(divide="ignore"):  # a marginal may be empty
         log_rows, log_columns = np.log(row_mass), np.log(column_mass)
-    f, g = np.zeros(row_mass.size), np.zeros(column_mass.size)
+    f, g = log_rows - logsumexp(log_kernel, axis=1), np.zeros(column_mass.size)
     error = np.inf
     for _ in range(max_iter):
-        f = log_rows - logsumexp(log_kernel + g, axis=1)
-        # After the step above the rows are met exactly, so the columns alone tell how far off the plan is.
+        # The rows are met exactly, here and at the end, so the columns alone tell how far off the plan is.
         reached = logsumexp(log_kernel + f[:, None], axis=0)
         error = float(np.abs(np.exp(reached + g) - column_mass).sum() / column_mass.sum())
         if error < tol:
             break
         g = log_columns - reached
+        f = log_rows - logsumexp(log_kernel + g, axis=1)
     else:
         warnings.warn(
             f"Sinkhorn iterations did not converge in {max_iter} steps: {error:.1e} of the mass is out of place "

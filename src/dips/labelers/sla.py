@@ -43,7 +43,7 @@ class SLA(Labeler):
         labels, scores = np.zeros(n, dtype=np.intp), np.zeros(n)
         entering = self.enters(members)
         if entering.any():
-            mass = allocate(members.mean[entering], candidates.class_frequencies, max_iter=self.max_iter)
+            mass = allocate(members.mean[entering], candidates.class_frequencies, candidates.share, self.max_iter)
             labels[entering], scores[entering] = mass.argmax(axis=1), mass.max(axis=1)
         probable = members.mean[np.arange(n), labels] > self.threshold
         return labels, scores, entering & probable
