@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.extmath import row_norms
 
 from dips._typing import Array
 from dips.curators.base import Curator, Evidence
 from dips.curators.mixture import smaller_group
+from dips.tables import TableEncoder
 
 _FEW_ROWS = 3  # too few for a direction and two groups
 
@@ -19,9 +21,13 @@ _FEW_ROWS = 3  # too few for a direction and two groups
 class FINE(Curator):
     """Useful rows are aligned with the first eigenvector of their class's Gram matrix (Kim et al. 2021, appendix C.2).
 
-    The representation of a row is what the backbone is given: standardized features, or the output of a pipeline's
-    transformers. A row's alignment is its squared inner product with the eigenvector; a two-component Gaussian mixture,
-    per class, tells the aligned from the others.
+    A row's alignment is its squared inner product, at unit length, with the eigenvector; a two-component Gaussian
+    mixture, per class, tells the aligned from the others.
+
+    The representation of a row is what the backbone is given, or the output of a pipeline's transformers, standardized,
+    and a constant as long as an average row. The square is blind to sign: without the constant a row on the far side of
+    the mean would be as well aligned as one on the near side. (A network's own representations, which the method was
+    made for, are positive and need none.)
     """
 
     name = "fine"
@@ -29,27 +35,43 @@ class FINE(Curator):
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""
-        representation = _standardized(evidence.features())
+        scaled, center = _standardized(evidence.features())
         useful = np.ones(evidence.labels.shape, dtype=bool)
         for c in range(evidence.n_classes):
             rows = np.flatnonzero(evidence.labels == c)
             if rows.size > _FEW_ROWS:
-                useful[rows] = smaller_group(-_alignment(representation[rows]))
+                useful[rows] = smaller_group(-_alignment(scaled[rows], center))
         return useful
 
 
-def _standardized(features: Any) -> Any:
-    if sp.issparse(features):
-        return StandardScaler(with_mean=False).fit_transform(features)
-    features = np.asarray(features, dtype=np.float64)
-    return np.nan_to_num(StandardScaler().fit_transform(features))  # a missing value becomes the column's mean
+def _standardized(features: Any) -> tuple[Any, Array]:
+    """Columns of unit variance (n, d), and the center (d,) still to be subtracted: a sparse column cannot be moved."""
+    X = TableEncoder().set_output(transform="default").fit_transform(features)
+    scaler = StandardScaler(with_mean=not sp.issparse(X))
+    with np.errstate(invalid="ignore"):  # a column may be empty
+        scaled = scaler.fit_transform(X)
+    if not sp.issparse(X):
+        return np.nan_to_num(scaled), np.zeros(X.shape[1])  # a missing value becomes the column's mean
+    center = np.nan_to_num(scaler.mean_ / scaler.scale_)
+    missing = np.isnan(scaled.data)
+    scaled.data[missing] = center[scaled.indices[missing]]
+    return scaled, center
 
 
-def _alignment(representation: Any) -> Array:
-    if sp.issparse(representation) and min(representation.shape) > 1:
-        _, _, directions = svds(representation.astype(np.float64), k=1, random_state=0)
-        first = directions[0]
-    else:
-        dense = representation.toarray() if sp.issparse(representation) else representation
-        first = np.linalg.eigh(dense.T @ dense)[1][:, -1]
-    return np.asarray(representation @ first).ravel() ** 2
+def _alignment(scaled: Any, center: Array) -> Array:
+    """Squared cosine of each row z = (scaled - center, sqrt(d)) and the first eigenvector of the sum of z z^T."""
+    n, d = scaled.shape
+    constant = np.sqrt(d)
+
+    def project(u: Array) -> Array:
+        u = u.ravel()
+        return scaled @ u[:d] + (constant * u[d] - center @ u[:d])
+
+    def back(w: Array) -> Array:
+        w = w.ravel()
+        return np.append(scaled.T @ w - center * w.sum(), constant * w.sum())
+
+    rows = LinearOperator((n, d + 1), matvec=project, rmatvec=back, dtype=np.float64)
+    first = svds(rows, k=1, v0=np.ones(min(n, d + 1)))[2][0]
+    lengths = row_norms(scaled, squared=True) - 2 * (scaled @ center) + center @ center + d
+    return project(first) ** 2 / lengths
