@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
+from dips.dynamics import STATISTICS
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,9 @@ class Evidence:
     statistics : the curator's statistics read at each row's label, (m,) each
     mean_probabilities : (m, C) average over the checkpoints, or None where ``confidence`` was not asked for
     probabilities : (m, C) at the last checkpoint
-    features : gives the rows as a matrix of numbers
-    out_of_fold : gives (m, C) probabilities of the given labels' rows from models that did not see them (NaN elsewhere),
-        cross-validated with the given number of folds
+    features : gives the rows as the backbone is given them
+    out_of_fold : gives (m, C) probabilities of the rows with given labels from models that did not see them,
+        cross-validated with the given number of folds; NaN for the others
     """
 
     labels: Array
@@ -70,9 +71,9 @@ class Curator(BaseEstimator):
 
 
 class FunctionCurator(Curator):
-    """A curator from a plain function of the :class:`Evidence` that returns a mask."""
+    """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask."""
 
-    statistics = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
+    statistics = STATISTICS
 
     def __init__(self, function: Callable[[Evidence], Any]) -> None:
         self.function = function
@@ -107,11 +108,11 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
     lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful], minlength=evidence.n_classes) == 0))
     if lost.size == 0:
         return useful
-    useful = useful.copy()
+    useful, trust = useful.copy(), _trust(evidence)
     for c in lost:
         rows = np.flatnonzero(evidence.labels == c)
         n_kept = int(np.ceil(_SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
-        useful[rows[np.argsort(-_trust(evidence)[rows], kind="stable")[:n_kept]]] = True
+        useful[rows[np.argsort(-trust[rows], kind="stable")[:n_kept]]] = True
     warnings.warn(
         f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "
         "of each are kept.",
