@@ -21,7 +21,7 @@ class Epochs(Backbone):
     ``n_iter_no_change`` epochs, as in the estimator's own ``fit``. From that, watching differs in three ways:
 
     - the order of the rows is drawn by other random numbers; with ``shuffle=False`` an MLPClassifier is the very one
-      that ``fit`` gives, and an SGDClassifier of the same number of epochs too
+      that ``fit`` gives, and so is an SGDClassifier with a plain L2 penalty and a set number of epochs
     - an SGDClassifier stops by the loss of all classes at the end of an epoch, not by that of each class along it
     - ``learning_rate="adaptive"`` ends where it would first have lowered the rate
     """

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from dips.backbones import find_backbone
+
+from .families import catboost, fit_and_watch, gradient_boosting, sgd, table
+
+
+def test_transformers_see_only_the_training_rows():
+    X, y, X_watch = table(2)
+    pipeline = make_pipeline(StandardScaler(), sgd())
+    fit_and_watch(pipeline, X, y, X_watch + 100)
+    assert_array_equal(pipeline[0].mean_, StandardScaler().fit(X).mean_)
+
+
+def test_it_is_fitted_as_its_own_fit_would():
+    X, y, X_watch = table(3)
+    steps = lambda: make_pipeline(StandardScaler(), PCA(3, random_state=0), gradient_boosting())  # noqa: E731
+    pipeline = steps()
+    fit_and_watch(pipeline, X, y, X_watch)
+    assert_array_equal(pipeline.predict_proba(X_watch), steps().fit(X, y).predict_proba(X_watch))
+
+
+def test_transformers_kept_in_a_memory_are_fitted_too(tmp_path):
+    X, y, X_watch = table(2)
+    pipeline = Pipeline(
+        [("scale", StandardScaler()), ("rotate", PCA(3)), ("boost", gradient_boosting())], memory=str(tmp_path)
+    )
+    dynamics = fit_and_watch(pipeline, X, y, X_watch)
+    assert_allclose(pipeline.predict_proba(X_watch), dynamics.probabilities)
+
+
+@pytest.mark.parametrize("first", [(), ("passthrough",)], ids=["alone", "passthrough"])
+def test_a_pipeline_without_transformers_is_its_last_step(first):
+    X, y, X_watch = table(2)
+    dynamics = fit_and_watch(make_pipeline(*first, gradient_boosting()), X, y, X_watch)
+    assert_array_equal(dynamics.trajectories, fit_and_watch(gradient_boosting(), X, y, X_watch).trajectories)
+
+
+def test_a_pipeline_may_end_in_a_pipeline():
+    X, y, X_watch = table(2)
+    pipeline = make_pipeline(StandardScaler(), make_pipeline(PCA(3, random_state=0), gradient_boosting()))
+    dynamics = fit_and_watch(pipeline, X, y, X_watch)
+    assert_allclose(find_backbone(pipeline).predict_proba(pipeline, X_watch), dynamics.probabilities)
+    names = find_backbone(pipeline).seed_parameters(pipeline)
+    assert set(names) == {"pipeline__pca__random_state", "pipeline__gradientboostingclassifier__random_state"}
+
+
+def test_frames_reach_the_transformers_as_they_are():
+    X, y, X_watch = table(2)
+    frames = [
+        pd.DataFrame({"a": rows[:, 0], "ward": np.where(rows[:, 1] > 0, "north", "south")}) for rows in (X, X_watch)
+    ]
+    encode = make_column_transformer((OneHotEncoder(), ["ward"]), (StandardScaler(), ["a"]))
+    pipeline = make_pipeline(encode, gradient_boosting())
+    assert find_backbone(pipeline).reads_frames(pipeline)
+    dynamics = fit_and_watch(pipeline, frames[0], y, frames[1])
+    assert_array_equal(dynamics.probabilities, pipeline.predict_proba(frames[1]))
+
+
+def test_settings_are_named_after_the_last_step():
+    pytest.importorskip("catboost")
+    pipeline = Pipeline([("rotate", PCA(2)), ("boost", catboost())])
+    backbone = find_backbone(pipeline)
+    assert backbone.threads == "boost__thread_count"
+    assert backbone.seed_parameters(pipeline) == ["rotate__random_state", "boost__random_seed"]
+    assert backbone.quiet_parameters(pipeline) == {"boost__allow_writing_files": False, "boost__verbose": False}
+    assert all(name.startswith("boost__") for name in backbone.vary(pipeline, np.random.RandomState(0)))
+
+
+def test_the_last_step_is_checked():
+    pipeline = make_pipeline(StandardScaler(), sgd(loss="hinge"))
+    with pytest.raises(ValueError, match="SGDClassifier"):
+        find_backbone(pipeline).check(pipeline)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from dips.backbones import find_backbone
+
+from .families import E, fit_and_watch, slow_xgboost, table, xgboost
+
+pytest.importorskip("xgboost")
+
+
+def log_odds(y, margin):
+    p = 1 / (1 + np.exp(-margin))
+    return p - y, p * (1 - p)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "settings"),
+    [
+        (2, {"booster": "dart", "rate_drop": 0.5}),
+        (3, {"booster": "dart", "rate_drop": 0.5}),
+        (2, {"num_parallel_tree": 3}),
+        (3, {"num_parallel_tree": 3}),
+        (2, {"base_score": 0.2}),
+        (2, {"base_score": None}),  # estimated from the data
+        (3, {"objective": "multi:softmax"}),
+        (2, {"objective": log_odds}),
+        (3, {"tree_method": "exact"}),
+        (2, {"grow_policy": "lossguide", "max_leaves": 4}),
+        (2, {"scale_pos_weight": 5}),
+        (2, {"max_depth": 0, "grow_policy": "lossguide", "max_leaves": 2}),
+    ],
+    ids=str,
+)
+def test_settings_that_change_how_trees_add_up_are_replayed_right(n_classes, settings):
+    X, y, X_watch = table(n_classes)
+    dynamics = fit_and_watch(xgboost(**settings), X, y, X_watch)
+    assert dynamics.n_checkpoints == E  # a round is a checkpoint, however many trees it grows
+    expected = slow_xgboost(lambda: xgboost(**settings), X, y, X_watch)
+    assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_intercept_of_unbalanced_classes_is_counted_once(n_classes):
+    X, y, X_watch = table(n_classes)
+    few = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y != 0)[:8]]
+    dynamics = fit_and_watch(xgboost(), X[few], y[few], X_watch)
+    expected = slow_xgboost(xgboost, X[few], y[few], X_watch)
+    assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
+
+
+def with_holes(X, share=0.3):
+    return np.where(np.random.RandomState(0).uniform(size=X.shape) < share, np.nan, X)
+
+
+@pytest.mark.parametrize(
+    ("encode", "settings"),
+    [
+        (with_holes, {}),
+        (lambda X: np.where(np.isnan(with_holes(X)), -999, X), {"missing": -999}),
+        (lambda X: sp.csr_matrix(np.where(abs(X) < 0.5, 0, X)), {}),
+        (lambda X: X.astype(np.float32), {}),
+        (lambda X: pd.DataFrame(X, columns=list("abcdef")), {}),
+        (
+            lambda X: pd.DataFrame(X).assign(c=pd.Categorical(np.where(X[:, 0] > 0, "u", "v"))),
+            {"enable_categorical": True},
+        ),
+    ],
+    ids=["missing", "missing marked", "sparse", "single precision", "frame", "categories"],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_any_table_xgboost_reads_can_be_watched(encode, settings, n_classes):
+    X, y, X_watch = table(n_classes)
+    X, X_watch = encode(X), encode(X_watch)
+    dynamics = fit_and_watch(xgboost(**settings), X, y, X_watch)
+    expected = slow_xgboost(lambda: xgboost(**settings), X, y, X_watch)
+    assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
+
+
+def test_frames_are_wanted_as_they_are_only_with_native_categories():
+    assert not find_backbone(xgboost()).reads_frames(xgboost())
+    assert find_backbone(xgboost()).reads_frames(xgboost(enable_categorical=True))
+
+
+def test_a_linear_booster_is_refused():
+    with pytest.raises(ValueError, match="has no learning dynamics") as error:
+        fit_and_watch(xgboost(booster="gblinear"), *table(2))
+    assert str(error.value) == (
+        'XGBClassifier(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
+        'use booster="gbtree", or curator="none".'
+    )
+
+
+def test_a_random_forest_is_refused():
+    from xgboost import XGBRFClassifier
+
+    with pytest.raises(ValueError, match="XGBRFClassifier is a random forest, not trained step by step, so it has no"):
+        fit_and_watch(XGBRFClassifier(n_jobs=1), *table(2))
+
+
+def test_an_objective_without_probabilities_is_refused():
+    with pytest.raises(ValueError, match=r"XGBClassifier\(objective='binary:hinge'\) gives no probabilities; use one"):
+        fit_and_watch(xgboost(objective="binary:hinge"), *table(2))
