@@ -91,7 +91,7 @@ def test_single_precision_probabilities_lose_nothing():
 
 
 def test_a_probability_that_never_moves_has_no_variability():
-    p = np.tile(np.array([0.3, 0.7], dtype=np.float32), (4, 50, 1))
+    p = np.repeat(random_checkpoints(E=1).astype(np.float32), 20, axis=1)
     assert_allclose(watched(p)["variability"], 0, atol=1e-6)
 
 

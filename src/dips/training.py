@@ -107,7 +107,7 @@ class Trainer:
         settings = {n: seed for n in names if varied is not None or given.get(n) is None}
         settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
         threads = self.backbone.threads
-        if not alone and self._n_workers() > 1 and threads and (threads in given or threads == "thread_count"):
+        if not alone and self._n_workers() > 1 and threads and (threads in given or threads.endswith("thread_count")):
             settings[threads] = 1
         return prepared.set_params(**settings)
 
