@@ -7,19 +7,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state, metadata_routing
+from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dips._typing import Array
-from dips.curators import CURATORS, Curator
-from dips.facade import CuratingClassifier, is_label_table
+from dips.curators import Curator
+from dips.facade import N_JOBS, CuratingClassifier
 from dips.labelers import LABELERS, Labeler
-from dips.labels import UNLABELED
-from dips.progress import bar
+from dips.progress import bars
 from dips.rounds import Rounds
-from dips.tables import n_rows, stack
 from dips.training import Trainer
 
 
@@ -56,20 +53,26 @@ class PseudoLabelClassifier(CuratingClassifier):
     Attributes
     ----------
     estimator_ : the last model, fitted on labels 0..C-1 in the order of ``classes_``
-    classes_ : the classes
-    transduction_ : the label each row ended with; those never labeled keep the input's mark (-1 or None)
+    classes_ : the classes; for multi-label, the names of the labels
+    transduction_ : the label each row ended with; those never labeled keep the input's mark (-1, NaN or None)
     labeled_iter_ : 0 for given labels, the round for pseudo-labels, -1 for rows never labeled
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
     history_ : data frame, a row a round
     samples_ : data frame, a row a row of the input: source, given_label, final_label, round, confidence, aleatoric,
-        useful (trained on by the last model), suggested_label (for a given label that is distrusted)
+        useful (trained on by the last model), suggested_label (for a given label that is distrusted); rows of
+        `X_unlabeled` come last
     curator_ : the curator, with what it learned
+    encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
 
     Notes
     -----
-    Multi-label: where y is a table of 0, 1 and missing values, every label is a binary problem of its own, with its own
-    rounds; ``samples_`` and ``history_`` then say in ``target`` which label a line is about.
+    Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem of its own, with
+    its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and harmful for
+    another, and one whose labels are known in part is given for these and unlabeled for the others. ``samples_`` and
+    ``history_`` then say in ``target`` which label a line is about, ``transduction_`` and ``labeled_iter_`` have a
+    column a label, ``termination_condition_`` an entry; the models are in ``estimators_``, the curators in
+    ``curators_``. ``predict_proba`` gives the probability of each label.
 
     Examples
     --------
@@ -93,7 +96,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         "grow": ["boolean"],
         "curate": [StrOptions({"both", "start", "rounds", "neither"})],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
     }
 
@@ -135,47 +138,30 @@ class PseudoLabelClassifier(CuratingClassifier):
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         """
-        labeler, curator = LABELERS.resolve(self.labeler), CURATORS.resolve(self.curator)
-        if is_label_table(y):
-            self._fit_each_label(X, y, X_unlabeled=X_unlabeled, sample_weight=sample_weight)
-            return self
-        labels, sample_weight = self._check_xy(X, y, sample_weight, all_labeled=False)
-        codes = labels.codes
-        if X_unlabeled is not None:
-            codes, sample_weight = _with_unlabeled(codes, sample_weight, n_rows(X_unlabeled))
-            X = stack(X, X_unlabeled)
-        encoded = self._features_in(X, reset=True)
-        trainer = Trainer(
-            self._backbone_estimator(),
-            encoded,
-            labels.classes.size,
-            sample_weight,
-            check_random_state(self.random_state),
-            self.n_jobs,
-        )
-        with bar("rounds", self.n_rounds, bool(self.verbose)) as advance:
-            rounds = Rounds(
-                trainer,
-                labeler,
-                curator,
-                self.n_rounds,
-                self.grow,
-                at_start=self.curate in ("both", "start"),
-                in_rounds=self.curate in ("both", "rounds"),
-                on_round=advance,
-            )
-            run = rounds.run(codes)
-        self.estimator_, self.classes_, self.curator_ = run.estimator, labels.classes, curator
-        self.transduction_ = labels.decode(run.labels)
-        self.labeled_iter_ = run.round
-        self.termination_condition_ = run.termination
-        self.n_iter_ = len(run.history)
-        self.history_ = pd.DataFrame(run.history)
-        self.samples_ = self._account(run, labels, X, encoded)
+        labeler = LABELERS.resolve(self.labeler)
+        with bars("rounds", bool(self.verbose)) as add_bar:
+
+            def rounds_of(trainer: Trainer, curator: Curator) -> Rounds:
+                return Rounds(
+                    trainer,
+                    labeler,
+                    curator,
+                    self.n_rounds,
+                    self.grow,
+                    at_start=self.curate in ("both", "start"),
+                    in_rounds=self.curate in ("both", "rounds"),
+                    on_round=add_bar(self.n_rounds),
+                )
+
+            results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)
+        self.transduction_ = _columns([labels.decode(run.labels) for labels, run in results])
+        self.labeled_iter_ = _columns([run.round for _, run in results])
+        self.n_iter_ = max(len(run.history) for _, run in results)
+        conditions = [run.termination for _, run in results]
+        self.termination_condition_ = conditions if self.multilabel_ else conditions[0]
         return self
 
 
-def _with_unlabeled(codes: Array, sample_weight: Array | None, n: int) -> tuple[Array, Array | None]:
-    if sample_weight is not None:
-        sample_weight = np.concatenate([sample_weight, np.ones(n)])
-    return np.concatenate([codes, np.full(n, UNLABELED, dtype=codes.dtype)]), sample_weight
+def _columns(columns: list[Array]) -> Array:
+    """One column as it is, several side by side."""
+    return np.column_stack(columns) if len(columns) > 1 else columns[0]

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods
 
-from dips._typing import Array
-from dips.curators import CURATORS, Curator
-from dips.facade import CuratingClassifier, is_label_table
+from dips._typing import Array, Rows
+from dips.curators import Curator
+from dips.facade import N_JOBS, CuratingClassifier
 from dips.rounds import Rounds
+from dips.tables import n_rows
 from dips.training import Trainer
 
 
@@ -43,7 +42,8 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator_, classes_, samples_, history_, curator_
         As in :class:`~dips.PseudoLabelClassifier`.
-    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the first training
+    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the first training, or None where
+        no row is tracked; for multi-label, a list of them
 
     Examples
     --------
@@ -63,7 +63,7 @@ class CuratedClassifier(CuratingClassifier):
         "curator": [str, Curator, callable],
         "track": ["array-like"],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -84,26 +84,14 @@ class CuratedClassifier(CuratingClassifier):
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CuratedClassifier:
         """Fit, judge the labels, and fit again on the useful rows."""
-        curator = CURATORS.resolve(self.curator)
-        if is_label_table(y):
-            self._fit_each_label(X, y, sample_weight=sample_weight)
-            return self
-        labels, sample_weight = self._check_xy(X, y, sample_weight, all_labeled=True)
-        encoded = self._features_in(X, reset=True)
-        trainer = Trainer(
-            self._backbone_estimator(),
-            encoded,
-            labels.classes.size,
-            sample_weight,
-            check_random_state(self.random_state),
-            self.n_jobs,
-        )
-        track = _checked_rows(self.track, labels.codes.size)
-        run = Rounds(trainer, None, curator, track=track).run(labels.codes)
-        self.estimator_, self.classes_, self.curator_ = run.estimator, labels.classes, curator
-        self.history_ = pd.DataFrame(run.history)
-        self.samples_ = self._account(run, labels, X, encoded)
-        self.trajectories_ = run.trajectories
+        track = np.asarray(self.track)
+
+        def rounds_of(trainer: Trainer, curator: Curator) -> Rounds:
+            return Rounds(trainer, None, curator, track=_checked_rows(track, n_rows(X), curator))
+
+        results = self._fit_targets(X, y, sample_weight, rounds_of, all_labeled=True)
+        trajectories = [run.trajectories for _, run in results]
+        self.trajectories_ = trajectories if self.multilabel_ else trajectories[0]
         return self
 
 
@@ -114,12 +102,13 @@ class Audit:
     Attributes
     ----------
     samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label
-    trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None
+    trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
+        is tracked; for multi-label, a list of them
     model : the fitted :class:`CuratedClassifier`
     """
 
     samples: pd.DataFrame
-    trajectories: Array | None
+    trajectories: Array | list[Array | None] | None
     model: CuratedClassifier
 
     @property
@@ -171,11 +160,13 @@ def characterize(
     model.fit(X, y, sample_weight)
     columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
     columns += ["target"] if "target" in model.samples_ else []
-    return Audit(model.samples_[columns], getattr(model, "trajectories_", None), model)
+    return Audit(model.samples_[columns], model.trajectories_, model)
 
 
-def _checked_rows(track: Sequence[int] | Array, n: int) -> Array:
-    rows = np.asarray(track, dtype=np.intp)
+def _checked_rows(track: Array, n: int, curator: Curator) -> Rows:
+    rows = np.flatnonzero(track) if track.dtype == bool else track.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
+    if rows.size and not curator.statistics:
+        raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
     return rows

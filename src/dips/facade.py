@@ -2,169 +2,197 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from dips._typing import Array
 from dips.backbones import default_estimator, find_backbone
-from dips.labels import UNLABELED, Labels, encode_labels, is_multilabel
-from dips.rounds import Run
-from dips.tables import TableEncoder, is_frame, n_rows, take
+from dips.curators import CURATORS, Curator
+from dips.labels import UNLABELED, Labels, encode_targets, is_multilabel, true_label_table, true_labels
+from dips.rounds import Rounds, Run
+from dips.tables import TableEncoder, as_rows, check_columns, n_rows, row_names, stack, take
+from dips.training import Trainer
+
+N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
 
 
 class CuratingClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the estimators that curate; subclasses implement ``_fit_labels``."""
+    """Base of the estimators that curate: a subclass's ``fit`` says which rounds are run, and keeps what it wants."""
 
     estimator: BaseEstimator | None
+    curator: str | Curator | Callable[..., Any]
+    random_state: Any
+    n_jobs: int | None
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), in the order of ``classes_``; for multi-label, (n, L) of each label."""
         check_is_fitted(self)
-        if self._is_multilabel():
-            return np.column_stack([fitted.predict_proba(X)[:, 1] for fitted in self.estimators_])
-        X = self._features_in(X, reset=False)
-        return find_backbone(self.estimator_).predict_proba(self.estimator_, X)
+        X = self._table(X, learn=False)
+        if not self.multilabel_:
+            return _probabilities(self.estimator_, X)
+        return np.column_stack([_probabilities(fitted, X)[:, 1] for fitted in self.estimators_])
 
     def predict(self, X: Any) -> Array:
         """Most probable class; for multi-label, a 0/1 matrix."""
         p = self.predict_proba(X)
-        if self._is_multilabel():
-            return (p > 0.5).astype(np.int64)
-        return self.classes_[p.argmax(axis=1)]
+        return (p > 0.5).astype(np.int64) if self.multilabel_ else self.classes_[p.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; refused where some of the rows have no label to be compared with."""
+        """Accuracy (for multi-label, of whole rows); refused where a row has no label to be compared with."""
         check_is_fitted(self)
-        if not self._is_multilabel():
-            values = pd.Series(np.asarray(y, dtype=object).ravel())
-            unlabeled = values.isna() | ((values == UNLABELED) & (UNLABELED not in self.classes_.tolist()))
-            if unlabeled.any():
-                raise ValueError(
-                    f"{unlabeled.sum()} of the {len(values)} rows to score on are unlabeled; score on labeled rows "
-                    "only. In cross-validation, SemiSupervisedKFold keeps unlabeled rows out of the test folds."
-                )
-        return float(super().score(X, y, sample_weight))
+        truth = true_label_table(y) if self.multilabel_ else true_labels(y, self.classes_)
+        return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
 
-    def _fit_table(self, X: Any, y: Any, sample_weight: Any, X_unlabeled: Any = None) -> None:
-        """Validate everything before any work, then hand clean arrays to ``_fit_labels``."""
-        raise NotImplementedError
+    def _fit_targets(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        rounds_of: Callable[[Trainer, Curator], Rounds],
+        *,
+        X_unlabeled: Any = None,
+        all_labeled: bool = False,
+    ) -> list[tuple[Labels, Run]]:
+        """Validate everything before any work, then run the rounds of each target and keep the account.
 
-    def _fit_each_label(self, X: Any, y: Any, **fit_params: Any) -> None:
-        """Multi-label: every label is a binary problem of its own, with its own rounds, curator and account.
-
-        A (row, label) pair is useful or not by itself, as the paper's selector is defined coordinate by coordinate.
+        Multi-label: every label is a binary problem of its own, with its own rounds and curator. A (row, label) pair is
+        useful or not by itself, as the paper's selector is defined coordinate by coordinate.
         """
-        names = [str(c) for c in y.columns] if is_frame(y) else list(range(y.shape[1]))
-        columns = [_binary_column(y, j, name) for j, name in enumerate(names)]
+        estimator = self._backbone()
+        targets = self._targets(X, y, all_labeled)
+        curators = [CURATORS.resolve(self.curator) for _ in targets]
+        weight = None if sample_weight is None else _check_weight(sample_weight, n_rows(X))
+        if X_unlabeled is not None:
+            n_more = n_rows(X_unlabeled)
+            X, targets = stack(X, X_unlabeled), [labels.followed_by_unlabeled(n_more) for labels in targets]
+            weight = None if weight is None else np.append(weight, np.ones(n_more))
+        table = self._table(X, learn=True)
+        rounds = []
+        for labels, curator in zip(targets, curators, strict=True):
+            rng = check_random_state(self.random_state)
+            rounds.append(rounds_of(Trainer(estimator, table, labels.classes.size, weight, rng, self.n_jobs), curator))
+        results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
+        self._keep(results, curators, is_multilabel(y), table, row_names(X))
+        return results
+
+    def _keep(
+        self,
+        results: list[tuple[Labels, Run]],
+        curators: list[Curator],
+        multilabel: bool,
+        table: Any,
+        index: pd.Index | None,
+    ) -> None:
+        """Learned attributes that all these estimators have."""
+        self.multilabel_ = multilabel
+        histories = [pd.DataFrame(run.history) for _, run in results]
+        accounts = [_account(run, labels, table, index) for labels, run in results]
+        if not multilabel:
+            (labels, run), (self.curator_,) = results[0], curators
+            self.estimator_, self.classes_ = run.estimator, labels.classes
+            (self.history_,), (self.samples_,) = histories, accounts
+            return
+        names = [labels.name for labels, _ in results]
         self.classes_ = np.asarray(names)
-        self.estimators_ = [clone(self).fit(X, column, **fit_params) for column in columns]
-        self.samples_ = pd.concat(
-            [e.samples_.assign(target=n) for e, n in zip(self.estimators_, names, strict=True)],
-            ignore_index=False,
-        )
-        self.history_ = pd.concat([e.history_.assign(target=n) for e, n in zip(self.estimators_, names, strict=True)])
-        first = self.estimators_[0]
-        self.n_features_in_ = first.n_features_in_
-        if hasattr(first, "feature_names_in_"):
-            self.feature_names_in_ = first.feature_names_in_
+        self.estimators_, self.curators_ = [run.estimator for _, run in results], curators
+        self.history_, self.samples_ = _by_target(histories, names), _by_target(accounts, names)
 
-    def _is_multilabel(self) -> bool:
-        return hasattr(self, "estimators_")
-
-    def _backbone_estimator(self) -> BaseEstimator:
-        return default_estimator() if self.estimator is None else self.estimator
-
-    def _check_xy(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> tuple[Labels, Array | None]:
+    def _targets(self, X: Any, y: Any, all_labeled: bool) -> list[Labels]:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        labels = encode_labels(y, all_labeled=all_labeled)
-        if n_rows(X) != labels.codes.size:
+        targets = encode_targets(y, all_labeled=all_labeled)
+        if n_rows(X) != targets[0].codes.size:
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {n_rows(X)} rows, "
-                f"y has {labels.codes.size}."
+                f"y has {targets[0].codes.size}."
             )
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, np.empty((n_rows(X), 1)), ensure_non_negative=True)
-        return labels, sample_weight
+        return targets
 
-    def _features_in(self, X: Any, reset: bool) -> Any:
+    def _backbone(self) -> BaseEstimator:
+        """Return the estimator to clone and fit, refused where it can give no probabilities."""
+        estimator = default_estimator() if self.estimator is None else self.estimator
+        if isinstance(estimator, type):
+            raise TypeError(
+                f"estimator must be an object; got the class {estimator.__name__}. Write {estimator.__name__}()."
+            )
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{type(estimator).__name__} gives no class probabilities, of which pseudo-labels and curation are "
+                'made; choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for '
+                "SGDClassifier, probability=True for SVC)."
+            )
+        return estimator
+
+    def _table(self, X: Any, learn: bool) -> Any:
         """The table as the backbone wants it: as it is for pipelines, as numbers for others."""
-        if is_frame(X) or np.ndim(X) != 1:  # a list of texts has no columns to count
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        if reset:
-            estimator = self._backbone_estimator()
-            as_is = find_backbone(estimator).reads_frames(estimator)
-            self.encoder_ = None if as_is else TableEncoder().set_output(transform="default")
-            if self.encoder_ is not None:
-                return self.encoder_.fit_transform(X)
+        check_columns(self, X, reset=learn)
+        if learn:
+            estimator = self._backbone()
+            reads_frames = find_backbone(estimator).reads_frames(estimator)
+            self.encoder_ = None if reads_frames else TableEncoder()
         if self.encoder_ is not None:
-            return self.encoder_.transform(X)
-        if getattr(getattr(X, "dtype", None), "kind", "O") in "fiub":
-            return check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
-        return X
+            return self.encoder_.encode(X, learn)
+        return as_rows(X)
 
-    def _account(self, run: Run, labels: Labels, X: Any, encoded: Any) -> pd.DataFrame:
-        """One row a row of the input: where its label came from, what became of it, and why."""
-        distrusted = np.flatnonzero(run.is_given & ~run.useful)
-        suggested = np.full(run.given.size, UNLABELED)
-        if distrusted.size:
-            # The model was not trained on these rows, so what it says of them is not what it was told.
-            p = find_backbone(run.estimator).predict_proba(run.estimator, take(encoded, distrusted))
-            best = p.argmax(axis=1)
-            differs = best != run.given[distrusted]
-            suggested[distrusted[differs]] = best[differs]
-        source = np.where(run.is_given, "given", np.where(run.labels != UNLABELED, "pseudo", "unlabeled"))
-        return pd.DataFrame(
-            {
-                "source": source,
-                "given_label": _decode_or_none(labels, run.given),
-                "final_label": _decode_or_none(labels, run.labels),
-                "round": run.round,
-                "confidence": run.confidence,
-                "aleatoric": run.aleatoric,
-                "useful": run.useful,
-                "suggested_label": _decode_or_none(labels, suggested),
-            },
-            index=X.index if isinstance(X, pd.DataFrame | pd.Series) else None,
-        )
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "samples_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        backbone = get_tags(self._backbone_estimator())
+        backbone = get_tags(default_estimator() if self.estimator is None else self.estimator)
         tags.input_tags.sparse = backbone.input_tags.sparse
         tags.input_tags.allow_nan = backbone.input_tags.allow_nan
         tags.classifier_tags.multi_label = True
         return tags
 
 
-def is_label_table(y: Any) -> bool:
-    """Whether `y` is multi-label."""
-    return y is not None and is_multilabel(y)
+def _by_target(parts: list[pd.DataFrame], names: list[Any]) -> pd.DataFrame:
+    return pd.concat([part.assign(target=name) for part, name in zip(parts, names, strict=True)])
 
 
-def _binary_column(y: Any, j: int, name: Any) -> Array:
-    """Return one label of a multi-label table as 0, 1 or None."""
-    column = np.array(y.iloc[:, j] if hasattr(y, "iloc") else y[:, j], dtype=object)
-    missing = pd.isna(column) | (column == UNLABELED)
-    strange = set(column[~missing].tolist()) - {0, 1}
-    if strange:
-        raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {sorted(strange)}.")
-    known = set(column[~missing].tolist())
-    if len(known) < 2:
-        raise ValueError(
-            f"Label {name!r} needs at least one labeled 0 and one labeled 1; found only {sorted(known) or 'no'} class."
-        )
-    column[missing] = None
-    return column
+def _probabilities(fitted: BaseEstimator | None, X: Any) -> Array:
+    assert fitted is not None
+    return find_backbone(fitted).predict_proba(fitted, X)
 
 
-def _decode_or_none(labels: Labels, codes: Array) -> Array:
-    decoded = np.full(codes.shape, None, dtype=object)
-    known = codes != UNLABELED
-    decoded[known] = labels.classes[codes[known]]
-    return decoded
+def _check_weight(sample_weight: Any, n: int) -> Array:
+    return _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+
+
+def _account(run: Run, labels: Labels, table: Any, index: pd.Index | None) -> pd.DataFrame:
+    """One row a row of the input: where its label came from, what became of it, and why."""
+    return pd.DataFrame(
+        {
+            "source": np.where(run.is_given, "given", np.where(run.labels != UNLABELED, "pseudo", "unlabeled")),
+            "given_label": labels.decode_or_none(run.given),
+            "final_label": labels.decode_or_none(run.labels),
+            "round": run.round,
+            "confidence": run.confidence,
+            "aleatoric": run.aleatoric,
+            "useful": run.useful,
+            "suggested_label": labels.decode_or_none(_suggestions(run, table)),
+        },
+        index=index,
+    )
+
+
+def _suggestions(run: Run, table: Any) -> Array:
+    """Codes of what distrusted labels might be, -1 elsewhere.
+
+    The model was not trained on these rows, so what it says of them is not what it was told.
+    """
+    suggested = np.full(run.given.size, UNLABELED)
+    distrusted = np.flatnonzero(run.is_given & ~run.useful)
+    if distrusted.size:
+        best = _probabilities(run.estimator, take(table, distrusted)).argmax(axis=1)
+        suggested[distrusted] = np.where(best != run.given[distrusted], best, UNLABELED)
+    return suggested

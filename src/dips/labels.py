@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
-from sklearn.utils.multiclass import check_classification_targets
+import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 
 from dips._typing import Array
+from dips.tables import is_frame
 
 UNLABELED = -1
 
 
 @dataclass(frozen=True)
 class Labels:
-    """One label column: codes (n,), the classes they index, and how an unlabeled row is written in the input."""
+    """One label column.
+
+    Attributes
+    ----------
+    codes : (n,) positions among the classes, -1 where unlabeled
+    classes : (C,) in ascending order
+    mark : how an unlabeled row is written in the input: -1, NaN or None
+    name : of the column, where there are several (multi-label)
+    """
 
     codes: Array
     classes: Array
     mark: Any
+    name: Any = None
 
     @property
     def is_labeled(self) -> Array:
@@ -30,17 +42,42 @@ class Labels:
 
     def decode(self, codes: Array) -> Array:
         """Codes back to labels; -1 to the input's own mark."""
-        if (codes != UNLABELED).all():
-            return self.classes[codes]
-        decoded = np.full(codes.shape, self.mark, dtype=self.classes.dtype if self.mark == UNLABELED else object)
         known = codes != UNLABELED
+        if known.all():
+            return self.classes[codes]
+        is_number = self.mark is not None and self.classes.dtype.kind in "iuf"
+        dtype = np.result_type(self.classes, np.min_scalar_type(self.mark)) if is_number else object
+        decoded = np.full(codes.shape, self.mark, dtype=dtype)
         decoded[known] = self.classes[codes[known]]
         return decoded
+
+    def decode_or_none(self, codes: Array) -> Array:
+        """Codes back to labels as objects; -1 to None."""
+        return replace(self, mark=None).decode(codes).astype(object)
+
+    def followed_by_unlabeled(self, n_rows: int) -> Labels:
+        """Return the same labels with so many unlabeled rows after them."""
+        return replace(self, codes=np.append(self.codes, np.full(n_rows, UNLABELED, dtype=self.codes.dtype)))
 
 
 def is_multilabel(y: Any) -> bool:
     """Whether `y` is a table of labels, one column each."""
+    if isinstance(y, list | tuple):
+        return len(y) > 0 and np.ndim(y[0]) == 1 and len(y[0]) > 1
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
+
+
+def encode_targets(y: Any, *, all_labeled: bool = False) -> list[Labels]:
+    """Encode one label column, or each column of a multi-label table of 0, 1 and missing values.
+
+    Examples
+    --------
+    >>> [labels.codes.tolist() for labels in encode_targets([[0, 1], [1, 0], [None, 1]])]
+    [[0, 1, -1], [1, 0, 1]]
+    """
+    if not is_multilabel(y):
+        return [encode_labels(y, all_labeled=all_labeled)]
+    return [_encode_binary(column, name, all_labeled) for name, column in _columns(y).items()]
 
 
 def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
@@ -57,90 +94,173 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     >>> encode_labels([0, 1, -1]).codes
     array([ 0,  1, -1])
     """
-    values = _as_objects(y)
-    missing = pd.isna(values)
-    if all_labeled and missing.any():
+    column = _as_column(y)
+    found, distinct = pd.factorize(column)  # positions among the distinct values, -1 where missing
+    distinct = np.asarray(distinct)
+    has_missing = bool((found == UNLABELED).any())
+    if all_labeled:
+        _refuse_missing(found == UNLABELED)
+    is_class = np.ones(distinct.size, dtype=bool)
+    if not (has_missing or all_labeled or _are_signs(distinct)):
+        is_class = np.asarray(distinct != UNLABELED, dtype=bool)
+    if not is_class.any():
         raise ValueError(
-            f"Input y contains NaN: {missing.sum()} of {len(values)} rows have no label, and here every row needs one; "
-            "leave them out, or use PseudoLabelClassifier, which puts them to use."
+            f"No labeled row: all {found.size} labels are missing or -1. At least one labeled row of each of two "
+            "classes is needed."
         )
-    labels = _plain(values[~missing])
-    mark: Any = None
-    if not missing.any() and not all_labeled:
-        minus_one = _is_minus_one(values)
-        if minus_one.any() and not _is_fully_labeled_sign(values):
-            missing = minus_one
-            labels = _plain(values[~missing])
-            mark = UNLABELED if labels.dtype.kind in "iu" else None
-        elif labels.dtype.kind in "iu":
-            mark = UNLABELED
-    if labels.size == 0:
-        raise ValueError(
-            f"No labeled row: all {len(values)} labels are missing or -1. At least one labeled row of two classes is "
-            "needed."
-        )
-    check_classification_targets(labels)
-    try:
-        classes, known = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(v).__name__ for v in labels})
-        raise ValueError(f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type.") from error
+    classes, ranks = _in_order(_plain(distinct[is_class]))
+    positions = np.full(distinct.size + 1, UNLABELED, dtype=np.intp)  # the last one serves the missing
+    positions[:-1][is_class] = ranks
+    codes = positions[found]
     if classes.size < 2:
         raise ValueError(
-            f"Only one class is labeled ({classes[0]!r}, {labels.size} rows); a classifier needs at least two classes."
+            f"Only one class is labeled ({classes.tolist()[0]!r}, {(codes == 0).sum()} rows); a classifier needs at "
+            "least two classes."
         )
-    codes = np.full(len(values), UNLABELED, dtype=np.intp)
-    codes[~missing] = known
-    return Labels(codes, classes, mark)
-
-
-def _as_objects(y: Any) -> Array:
-    if hasattr(y, "to_list"):  # pandas and polars series
-        y = y.to_list()
-    elif hasattr(y, "columns") and hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    array = np.asarray(y)
-    if array.dtype.kind not in "OUSTiufb":
-        raise ValueError(f"Unknown label type: {array.dtype}; labels are numbers, strings or booleans.")
-    if array.dtype.kind != "O":
-        array = np.asarray(y, dtype=object)
-    if array.ndim == 2 and array.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
+    if all_labeled and classes.size > 2 and classes[0] == UNLABELED:
         warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; it is used as one column of labels.",
-            DataConversionWarning,
+            "y holds -1 besides other classes: here every row has a label, so -1 is taken as a class. If it marks "
+            "unlabeled rows, leave them out, or use PseudoLabelClassifier, which puts them to use.",
             stacklevel=2,
         )
+    return Labels(codes, classes, _mark(column, classes, has_missing, all_are_classes=bool(is_class.all())))
+
+
+def true_labels(y: Any, classes: Array) -> Array:
+    """Labels to score against, as they are in ``classes``; refused where a row has none.
+
+    Examples
+    --------
+    >>> true_labels(pd.Series([1, 0], dtype="Int64"), np.array([0, 1]))
+    array([1, 0])
+    """
+    found, distinct = pd.factorize(_as_column(y))
+    plain = _plain(np.asarray(distinct))
+    unlabeled = found == UNLABELED
+    if UNLABELED not in classes.tolist():
+        unlabeled |= np.append(np.asarray(plain == UNLABELED, dtype=bool), True)[found]
+    _refuse_to_score(unlabeled)
+    return plain[found]
+
+
+def true_label_table(y: Any) -> Array:
+    """0/1 matrix to score multi-label predictions against; refused where a row lacks a label."""
+    codes = np.column_stack([_binary_codes(column, name) for name, column in _columns(y).items()])
+    _refuse_to_score((codes == UNLABELED).any(axis=1))
+    return codes
+
+
+def _encode_binary(column: Any, name: Any, all_labeled: bool) -> Labels:
+    """One label of a multi-label table; -1 is missing there, for 0 and 1 are the only classes."""
+    codes = _binary_codes(column, name)
+    if all_labeled:
+        _refuse_missing(codes == UNLABELED)
+    found = [c for c in (0, 1) if (codes == c).any()]
+    if len(found) < 2:
+        raise ValueError(
+            f"Label {name!r} needs at least one labeled 0 and one labeled 1, for a classifier needs two classes; "
+            f"found {'only ' + str(found[0]) if found else 'no labeled row'}."
+        )
+    return Labels(codes, np.array([0, 1]), UNLABELED, name)
+
+
+def _binary_codes(column: Any, name: Any) -> Array:
+    found, distinct = pd.factorize(_as_column(column))
+    values = np.asarray(distinct).tolist()
+    strange = [v for v in values if v not in (0, 1, UNLABELED)]
+    if strange:
+        raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {strange[0]!r}.")
+    return np.array([*values, UNLABELED], dtype=np.intp)[found]
+
+
+def _columns(y: Any) -> dict[Any, Any]:
+    if is_frame(y):
+        return {series.name: series.to_native() for series in nw.from_native(y, eager_only=True).iter_columns()}
+    table = y.toarray() if sp.issparse(y) else np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
+    if table.ndim != 2:
+        raise ValueError(f"Multi-label y must have as many labels in every row; got an array of shape {table.shape}.")
+    return {j: table[:, j] for j in range(table.shape[1])}
+
+
+def _as_column(y: Any) -> Any:
+    """Return `y` as what pandas can factorize: an array, or a pandas series."""
+    if y is None:
+        raise ValueError("y should be a column of labels; got None.")
+    if is_frame(y) and y.shape[1] == 1:
+        _warn_of_column_vector()
+        y = nw.from_native(y, eager_only=True)[:, 0].to_native()
+    if isinstance(y, pd.Index | pd.api.extensions.ExtensionArray):
+        y = pd.Series(y)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        if series.dtype.is_temporal():
+            raise ValueError(f"Unknown label type: {series.dtype}; labels are numbers, strings or booleans.")
+        if isinstance(y, pd.Series):
+            return y
+        y = series.to_list() if series.is_null().any() or not series.dtype.is_numeric() else series.to_numpy()
+    return _as_array(y)
+
+
+def _as_array(y: Any) -> Array:
+    # A list is read as objects, for NumPy would write -1 among strings as "-1".
+    array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
+    if array.dtype.kind not in "OUSTiufb":
+        raise ValueError(f"Unknown label type: {array.dtype}; labels are numbers, strings or booleans.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        _warn_of_column_vector()
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
-    return array
+    return array.astype(object) if array.dtype.kind in "UST" else array
 
 
-def _plain(values: Array) -> Array:
-    """Objects to the simplest dtype that holds them; labels 0.0 and 1.0 come from a column with gaps and mean 0, 1."""
-    array = np.array(values.tolist()) if values.size else values
-    if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
-        return values  # NumPy would write 1 and "a" as two strings
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all():
-            raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
-        if (array == np.round(array)).all():
-            return array.astype(np.int64)
-    if array.dtype.kind == "U":
-        return array.astype(object)
-    return array
+def _plain(distinct: Array) -> Array:
+    """Distinct values in the simplest dtype that holds them.
+
+    Whole floats come from a column with gaps and mean integers.
+    """
+    if distinct.dtype == object:
+        array = np.array(distinct.tolist()) if not any(isinstance(v, str | bytes) for v in distinct) else distinct
+    else:
+        array = distinct
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
+    if array.dtype.kind != "f":
+        return array
+    if not np.isfinite(array).all():
+        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+    fractions = array[array != np.round(array)]
+    if fractions.size:
+        raise ValueError(
+            f"Unknown label type: continuous. Labels are classes, and y holds numbers such as {float(fractions[0])!r}; "
+            "a classifier cannot learn a quantity."
+        )
+    return array.astype(np.int64)
 
 
-def _is_minus_one(values: Array) -> Array:
-    """-1 as a number; the string "-1" is a class."""
-    return np.array([not isinstance(v, str | bool) and v == UNLABELED for v in values], dtype=bool)
+def _in_order(values: Array) -> tuple[Array, Array]:
+    """Classes in ascending order, and the place of each value among them."""
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(v).__name__ for v in values})
+        raise ValueError(f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type.") from error
 
 
-def _is_fully_labeled_sign(values: Array) -> bool:
+def _mark(column: Any, classes: Array, has_missing: bool, all_are_classes: bool) -> Any:
+    """How unlabeled rows are to be written: as in the input, else -1 among integers and None among others."""
+    if has_missing:
+        return np.nan if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" else None
+    if not all_are_classes:
+        return UNLABELED
+    return UNLABELED if classes.dtype.kind in "iu" and UNLABELED not in classes else None
+
+
+def _are_signs(distinct: Array) -> bool:
     """-1 and 1 alone: read as two classes, for otherwise there would be only one."""
-    if set(values) != {-1, 1}:
+    if distinct.size != 2 or set(distinct.tolist()) != {-1, 1}:
         return False
     warnings.warn(
         "y holds only -1 and 1, and no missing label: they are taken as two classes, every row labeled. "
@@ -148,3 +268,27 @@ def _is_fully_labeled_sign(values: Array) -> bool:
         stacklevel=3,
     )
     return True
+
+
+def _refuse_missing(missing: Array) -> None:
+    if missing.any():
+        raise ValueError(
+            f"Input y contains NaN: {missing.sum()} of {missing.size} rows have no label, and here every row needs "
+            "one; leave them out, or use PseudoLabelClassifier, which puts them to use."
+        )
+
+
+def _refuse_to_score(unlabeled: Array) -> None:
+    if unlabeled.any():
+        raise ValueError(
+            f"{unlabeled.sum()} of the {unlabeled.size} rows to score on are unlabeled; score on labeled rows only. "
+            "In cross-validation, SemiSupervisedKFold keeps unlabeled rows out of the test folds."
+        )
+
+
+def _warn_of_column_vector() -> None:
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; it is used as one column of labels.",
+        DataConversionWarning,
+        stacklevel=4,
+    )

@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from dips._typing import Rows
-from dips.labels import encode_labels
+from dips.labels import encode_targets
 
 
 class SemiSupervisedKFold(StratifiedKFold):
     """Stratified folds of the labeled rows; unlabeled rows are in every training part and in no test part.
+
+    Multi-label rows are tested on where all their labels are known, and are not stratified.
 
     Parameters
     ----------
@@ -34,7 +36,9 @@ class SemiSupervisedKFold(StratifiedKFold):
         """Yield positions of the training and the test rows."""
         if y is None:
             raise ValueError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
-        labels = encode_labels(y)
-        labeled, unlabeled = np.flatnonzero(labels.is_labeled), np.flatnonzero(~labels.is_labeled)
-        for train, test in super().split(np.zeros((labeled.size, 1)), labels.codes[labeled]):
+        targets = encode_targets(y)
+        is_labeled = np.all([labels.is_labeled for labels in targets], axis=0)
+        labeled, unlabeled = np.flatnonzero(is_labeled), np.flatnonzero(~is_labeled)
+        strata = targets[0].codes[labeled] if len(targets) == 1 else np.zeros(labeled.size)
+        for train, test in super().split(np.zeros((labeled.size, 1)), strata):
             yield np.sort(np.concatenate([labeled[train], unlabeled])), labeled[test]

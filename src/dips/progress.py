@@ -1,4 +1,4 @@
-"""A bar that moves while rounds are trained; silent where nobody watches."""
+"""Bars that move while rounds are trained; silent where nobody watches."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def bar(description: str, total: int, enabled: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how many of `total` steps are done."""
+def bars(description: str, enabled: bool) -> Iterator[Callable[[int], Callable[[int], None]]]:
+    """Yield a function that adds a bar of so many steps, and returns one that is told how many of them are done."""
     if not enabled:
-        yield lambda done: None
+        yield lambda total: lambda done: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,5 +18,9 @@ def bar(description: str, total: int, enabled: bool) -> Iterator[Callable[[int],
     console = Console(stderr=True)
     columns = (TextColumn(description), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(description, total=total)
-        yield lambda done: progress.update(task, completed=done)
+
+        def add(total: int) -> Callable[[int], None]:
+            task = progress.add_task(description, total=total)
+            return lambda done: progress.update(task, completed=done)
+
+        yield add

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Iterable
+from numbers import Number
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _check_feature_names, _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from dips._typing import Array, Rows
+
+_TIMES = (datetime.date, datetime.time, datetime.timedelta, pd.Period, np.datetime64, np.timedelta64)
+_CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a pandas or polars data frame (or one of their relatives)."""
-    return hasattr(X, "columns") and isinstance(_narwhals(X), nw.DataFrame)
+    return isinstance(_narwhals(X), nw.DataFrame)
+
+
+def names_of(X: Any) -> list[Any]:
+    """Columns of a frame."""
+    return list(_narwhals(X).columns)
 
 
 def take(X: Any, rows: Rows) -> Any:
@@ -27,38 +38,73 @@ def take(X: Any, rows: Rows) -> Any:
 
 def n_rows(X: Any) -> int:
     """How many rows there are."""
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise TypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
     return int(_num_samples(X))
 
 
+def row_names(X: Any) -> pd.Index | None:
+    """Index of a pandas table; other tables have none."""
+    return X.index if isinstance(X, pd.DataFrame | pd.Series) else None
+
+
 def stack(X: Any, other: Any) -> Any:
-    """Rows of `X` above rows of `other`, in the container of `X`."""
+    """Rows of `X` above rows of `other`, in the container of `X`.
+
+    A pandas index is kept where the two have no name in common.
+    """
     if is_frame(X) != is_frame(other):
         raise ValueError(
             f"Labeled and unlabeled rows must come in the same kind of table; got {type(X).__name__} and "
             f"{type(other).__name__}."
         )
     if is_frame(X):
-        columns, others = list(X.columns), list(other.columns)
-        if set(columns) != set(others):
-            differing = sorted(map(str, set(columns) ^ set(others)))
+        differing = sorted(map(str, set(names_of(X)) ^ set(names_of(other))))
+        if differing:
             raise ValueError(f"Labeled and unlabeled rows must have the same columns; they differ in {differing}.")
-        if isinstance(X, pd.DataFrame):
-            return pd.concat([X, other[columns]], ignore_index=True)
-        both = nw.concat([_narwhals(X), _narwhals(other).select(columns)], how="vertical")
-        return both.to_native()
-    if sp.issparse(X) or sp.issparse(other):
-        return sp.vstack([X, other], format="csr")
+        return _stack_frames(X, _narwhals(other).select(names_of(X)).to_native())
+    if isinstance(X, pd.Series) and isinstance(other, pd.Series):
+        return _stack_frames(X, other)
     if isinstance(X, list):
         return [*X, *other]
-    return np.concatenate([np.asarray(X), np.asarray(other)])
+    X, other = (t if sp.issparse(t) else np.asarray(t) for t in (X, other))
+    if X.shape[1:] != other.shape[1:]:
+        raise ValueError(
+            f"Labeled and unlabeled rows must have the same columns; got shapes {X.shape} and {other.shape}."
+        )
+    return sp.vstack([X, other], format="csr") if sp.issparse(X) or sp.issparse(other) else np.concatenate([X, other])
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+def check_columns(estimator: BaseEstimator, X: Any, reset: bool) -> None:
+    """Keep names and number of the columns on the estimator, or compare with those kept; texts have no columns."""
+    has_columns = np.ndim(X[0]) > 0 if isinstance(X, list | tuple) and X else len(getattr(X, "shape", (0, 0))) != 1
+    if has_columns:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def as_rows(X: Any) -> Any:
+    """Return the table as it is, in a container whose rows can be taken; infinities are refused."""
+    if is_frame(X):
+        floats = [series for series in _narwhals(X).iter_columns() if series.dtype.is_float()]
+        _refuse_infinite([series.name for series in floats if np.isinf(_as_floats(series)).any()])
+        return X
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if sp.issparse(X) or getattr(getattr(X, "dtype", None), "kind", "O") in "fiub":
+        return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan", input_name="X")
+    return X
+
+
+class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Any table to one matrix of numbers, missing values as NaN.
 
     Numbers and booleans stay as they are. Strings, objects and categories become the rank of their value among those
-    seen (in the order of the categories where they have one); a value never seen is missing. That suits trees; for
-    other backbones put your own transformers in a Pipeline, which gets the table untouched.
+    seen, in alphabetical order, or in that of the categories where they are ordered; a value never seen is missing.
+    That suits trees; for other backbones put your own transformers in a Pipeline, which gets the table untouched.
+
+    Attributes
+    ----------
+    categories_ : list, an entry a column: its categories in order of rank, or None where it holds numbers
 
     Examples
     --------
@@ -70,112 +116,177 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Learn the categories of each column."""
-        self._encode(X, learn=True)
+        self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Learn and encode in one pass."""
-        return self._encode(X, learn=True)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Columns keep their names."""
-        check_is_fitted(self, "categories_")
-        return np.asarray(self.feature_names_in_ if input_features is None else input_features, dtype=object)
+        check_columns(self, X, reset=True)
+        return self.encode(X, learn=True)
 
     def transform(self, X: Any) -> Any:
         """Encode with the categories learned."""
         check_is_fitted(self, "categories_")
-        return self._encode(X, learn=False)
+        check_columns(self, X, reset=False)
+        return self.encode(X, learn=False)
 
-    def _encode(self, X: Any, learn: bool) -> Any:
-        if learn:
-            self.categories_: dict[Any, list[Any]] = {}
-            _check_feature_names(self, X, reset=True)
+    def encode(self, X: Any, learn: bool) -> Any:
+        """Learn if asked to, and encode, for an estimator that has looked at the names of the columns itself."""
         if is_frame(X):
-            frame = _narwhals(X)
-            names = frame.columns
-            if frame.shape[1] == 0:
-                raise ValueError("Found a table with 0 feature(s), while a minimum of 1 is required.")
-            columns = [self._column(name, frame[name], learn) for name in names]
-            return _finite(np.column_stack(columns), names)
-        if not sp.issparse(X) and np.asarray(X).dtype.kind in "OUS":
-            return self._objects(np.asarray(X), learn)
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
-
-    def _objects(self, X: Array, learn: bool) -> Array:
-        """Encode an array of objects column by column, numbers where it can be read as such."""
-        check_array(X, dtype=None, ensure_all_finite=False)  # shape and size
-        columns = []
-        for j in range(X.shape[1]):
-            if j not in self.categories_:
-                try:
-                    columns.append(np.array([np.nan if v is None else v for v in X[:, j]], dtype=np.float64))
-                    continue
-                except ValueError:
-                    if not learn:
-                        raise
-            columns.append(self._categorical(j, list(X[:, j]), None, learn))
-        return _finite(np.column_stack(columns), range(X.shape[1]))
-
-    def _column(self, name: str, series: nw.Series, learn: bool) -> Array:
-        dtype = series.dtype
-        if dtype.is_temporal():
-            raise ValueError(
-                f"Column {name!r} holds dates or times ({dtype}), which have no single meaning as a number; turn it "
-                "into one (such as days since a date, or the hour), or drop it."
-            )
-        if name not in self.categories_ and (dtype.is_numeric() or dtype == nw.Boolean):
-            return _as_floats(series)
-        if dtype in (nw.List, nw.Struct, nw.Array):
-            raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
-        values = series.to_list()
-        if dtype == nw.Object and name not in self.categories_:
-            present = [v for v in values if not _is_missing(v)]
-            if all(isinstance(v, bool | int | float | np.number) for v in present):
-                return np.array([np.nan if _is_missing(v) else float(v) for v in values])
-        order = None
-        if dtype in (nw.Categorical, nw.Enum) and learn:
-            order = [c for c in series.cat.get_categories().to_list() if not _is_missing(c)]
-        return self._categorical(name, values, order, learn)
-
-    def _categorical(self, key: Any, values: list[Any], order: list[Any] | None, learn: bool) -> Array:
-        texts = [None if _is_missing(v) else _as_text(key, v) for v in values]
+            return self._encode_frame(_narwhals(X), learn)
+        array = X if sp.issparse(X) else np.asarray(X)
+        if array.dtype.kind in "mM":
+            _refuse_times("X", array.dtype)
+        if array.dtype.kind in "OUST":
+            return self._encode_objects(array, learn)
+        array = check_array(
+            array, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        )
         if learn:
-            known = sorted({t for t in texts if t is not None}) if order is None else [str(c) for c in order]
-            self.categories_[key] = known
-        ranks = {c: float(i) for i, c in enumerate(self.categories_[key])}
-        return np.array([np.nan if t is None else ranks.get(t, np.nan) for t in texts])
+            self.categories_ = _no_categories(array.shape[1])
+        return array
+
+    def _encode_frame(self, frame: nw.DataFrame[Any], learn: bool) -> Array:
+        if frame.shape[1] == 0:
+            raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+        if frame.shape[0] == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required.")
+        if learn:
+            self.categories_ = _no_categories(frame.shape[1])
+        columns = [self._series(j, series, learn) for j, series in enumerate(frame.iter_columns())]
+        return _finite(np.column_stack(columns), frame.columns)
+
+    def _encode_objects(self, X: Array, learn: bool) -> Array:
+        if X.ndim == 1 and X.size and isinstance(X[0], str):
+            raise ValueError(
+                "Expected 2D array, got 1D array of texts instead; texts need a Pipeline that begins with a vectorizer "
+                "such as TfidfVectorizer."
+            )
+        X = check_array(X.astype(object), dtype=None, ensure_all_finite=False)
+        if learn:
+            self.categories_ = _no_categories(X.shape[1])
+        columns = range(X.shape[1])
+        return _finite(np.column_stack([self._column(j, j, X[:, j], None, learn) for j in columns]), columns)
+
+    def _series(self, j: int, series: Any, learn: bool) -> Array:
+        name, dtype = series.name, series.dtype
+        if dtype.is_temporal():
+            _refuse_times(f"Column {name!r}", dtype)
+        if dtype.is_nested():
+            raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
+        if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
+            return _as_floats(series)
+        native = series.to_native()
+        values = native if isinstance(native, pd.Series) else np.array(series.to_list(), dtype=object)
+        return self._column(j, name, values, _order(native), learn)
+
+    def _column(self, j: int, name: Any, values: Any, order: list[Any] | None, learn: bool) -> Array:
+        """Numbers as they are, all else as ranks; only distinct values are looked at one by one."""
+        found, distinct = _factorize(name, values)
+        is_number = bool(distinct) and all(isinstance(v, Number) for v in distinct)
+        if learn and (order is not None or not is_number):
+            self.categories_[j] = _sorted(distinct) if order is None else order
+        categories = self.categories_[j]
+        if categories is None:
+            codes = [_as_number(name, v) for v in distinct]
+        else:
+            ranks = {c: float(rank) for rank, c in enumerate(categories)}
+            codes = [ranks.get(v, np.nan) for v in distinct]
+        return np.array([*codes, np.nan])[found]  # a missing value is found at -1, the last
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.requires_fit = True
+        return tags
 
 
 def _narwhals(X: Any) -> Any:
     return nw.from_native(X, eager_only=True, pass_through=True)
 
 
-def _as_floats(series: nw.Series) -> Array:
+def _no_categories(n_columns: int) -> list[list[Any] | None]:
+    return [None] * n_columns
+
+
+def _stack_frames(X: Any, other: Any) -> Any:
+    if isinstance(X, pd.DataFrame | pd.Series):
+        return pd.concat([X, other], ignore_index=bool(X.index.append(other.index).has_duplicates))
+    if nw.get_native_namespace(X).__name__ == "polars":
+        import polars as pl
+
+        return pl.concat([X, other], how="vertical_relaxed")
+    return nw.concat([_narwhals(X), _narwhals(other)], how="vertical").to_native()
+
+
+def _as_floats(series: Any) -> Array:
     native = series.to_native()
     if isinstance(native, pd.Series):
         return native.to_numpy(dtype=np.float64, na_value=np.nan)
     return series.cast(nw.Float64).to_numpy()
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+def _order(native: Any) -> list[Any] | None:
+    """Categories of a column that has them in an order of its own."""
+    dtype = native.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return list(dtype.categories) if dtype.ordered else None
+    categories = getattr(dtype, "categories", None)  # a polars Enum has them, a Categorical does not
+    return list(categories) if type(dtype).__name__ == "Enum" and categories is not None else None
 
 
-def _as_text(key: Any, value: Any) -> str:
-    if isinstance(value, dict | list | set | tuple | np.ndarray):
-        raise TypeError(
-            f"Column {key!r} holds a {type(value).__name__}; a feature argument must be a string or a number."
-        )
-    return str(value)
+def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
+    """Position of each value among the distinct ones (-1 where missing), and these."""
+    try:
+        found, distinct = pd.factorize(values)
+    except TypeError:  # not hashable
+        distinct = [v for v in values if isinstance(v, _CONTAINERS)]
+        found = np.empty(0)
+    distinct = list(distinct)
+    for value in distinct:
+        if isinstance(value, _TIMES):
+            _refuse_times(f"Column {name!r}", type(value).__name__)
+        if isinstance(value, _CONTAINERS):
+            raise TypeError(
+                f"Column {name!r} holds a {type(value).__name__}; a feature argument must be a string or a number."
+            )
+    return found, distinct
 
 
-def _finite(matrix: Array, names: Any) -> Array:
-    infinite = np.asarray(np.isinf(matrix).any(axis=0))
-    if infinite.any():
-        found = [names[j] for j in np.flatnonzero(infinite)]
-        raise ValueError(
-            f"Input X contains infinity or a value too large for dtype('float64'), in column(s) {found}; replace it by "
-            "a number, or by a missing value."
-        )
+def _sorted(values: list[Any]) -> list[Any]:
+    """Alphabetical; of different types, one after another."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda v: (isinstance(v, str), str(v)))
+
+
+def _as_number(name: Any, value: Any) -> float:
+    try:
+        if isinstance(value, Number):
+            return float(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(f"Complex data not supported: column {name!r} holds {value!r}.") from error
+    raise ValueError(f"Column {name!r} held only numbers in training, and now holds {value!r}.")
+
+
+def _refuse_times(what: str, kind: Any) -> None:
+    raise ValueError(
+        f"{what} holds dates or times ({kind}), which have no single meaning as a number; turn them into one (such as "
+        "days since a date, or the hour), or drop them."
+    )
+
+
+def _finite(matrix: Array, names: Iterable[Any]) -> Array:
+    _refuse_infinite([name for j, name in enumerate(names) if np.isinf(matrix[:, j]).any()])
     return matrix
+
+
+def _refuse_infinite(columns: list[Any]) -> None:
+    if columns:
+        raise ValueError(
+            f"Input X contains infinity or a value too large for dtype('float64'), in column(s) {columns}; replace it "
+            "by a number, or by a missing value."
+        )
