@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import truncnorm
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
-from dips._typing import Array, Rows
-from dips.labels import encode_labels
+from dips._typing import Array
+from dips.labels import Labels, encode_labels
 from dips.tables import TableEncoder
 
 
@@ -28,17 +29,21 @@ def flip_labels(y: Any, rate: float, *, random_state: Any = None) -> tuple[Array
     >>> int(flipped.sum())
     2
     """
-    _check_rate(rate)
     rng, labels = check_random_state(random_state), encode_labels(y)
     labeled = np.flatnonzero(labels.is_labeled)
-    rows = rng.choice(labeled, size=int(rate * labeled.size), replace=False)
-    n_classes = labels.classes.size
-    shifted = (labels.codes[rows] + rng.randint(1, n_classes, size=rows.size)) % n_classes
-    return _changed(labels, rows, shifted)
+    rows = rng.choice(labeled, size=int(_checked_rate(rate) * labeled.size), replace=False)
+    noisy = labels.codes.copy()
+    noisy[rows] = _other_class(noisy[rows], labels.classes.size, rng)
+    return _changed(labels, noisy)
 
 
-def flip_labels_by_class(y: Any, rates: Mapping[Any, float], *, random_state: Any = None) -> tuple[Array, Array]:
-    """Class-conditional noise: of the rows of class c, exactly ``int(rates[c] * n_c)`` get another class.
+def flip_labels_by_class(
+    y: Any, rates: Mapping[Any, float | Mapping[Any, float]], *, random_state: Any = None
+) -> tuple[Array, Array]:
+    """Class-conditional noise: of the n_c rows of class c, exactly ``int(rates[c] * n_c)`` get another class.
+
+    A rate may itself be a mapping, from the other classes to their shares: ``{"wolf": {"dog": 0.3}}`` turns 30 % of the
+    wolves into dogs.
 
     Examples
     --------
@@ -47,18 +52,20 @@ def flip_labels_by_class(y: Any, rates: Mapping[Any, float], *, random_state: An
     array([0, 0, 0, 0])
     """
     rng, labels = check_random_state(random_state), encode_labels(y)
-    unknown = set(rates) - set(labels.classes.tolist())
-    if unknown:
-        raise ValueError(f"rates names classes {sorted(unknown, key=str)} that y does not have.")
-    n_classes = labels.classes.size
-    rows_of, codes_of = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-    for c, name in enumerate(labels.classes.tolist()):
-        _check_rate(rates.get(name, 0.0))
-        rows = np.flatnonzero(labels.codes == c)
-        rows = rng.choice(rows, size=int(rates.get(name, 0.0) * rows.size), replace=False)
-        rows_of.append(rows)
-        codes_of.append((c + rng.randint(1, n_classes, size=rows.size)) % n_classes)
-    return _changed(labels, np.concatenate(rows_of), np.concatenate(codes_of))
+    classes = labels.classes.tolist()
+    _check_classes(rates, classes)
+    noisy = labels.codes.copy()
+    for c, name in enumerate(classes):
+        rate, rows = rates.get(name, 0.0), rng.permutation(np.flatnonzero(labels.codes == c))
+        if isinstance(rate, Mapping):
+            _check_classes(rate, classes)
+            counts = [int(_checked_rate(rate.get(other, 0.0)) * rows.size) for other in classes]
+            _checked_rate(round(sum(rate.values()), 9))
+            become = np.repeat(np.arange(len(classes)), counts)
+        else:
+            become = _other_class(np.full(int(_checked_rate(rate) * rows.size), c), len(classes), rng)
+        noisy[rows[: become.size]] = become
+    return _changed(labels, noisy)
 
 
 def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = None) -> tuple[Array, Array]:
@@ -72,32 +79,58 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     >>> rng = np.random.RandomState(0)
     >>> X, y = rng.normal(size=(1000, 3)), rng.randint(0, 3, 1000)
     >>> noisy, flipped = flip_labels_by_instance(X, y, 0.2, random_state=0)
-    >>> 0.15 < flipped.mean() < 0.25
+    >>> bool(0.15 < flipped.mean() < 0.25)
     True
     """
-    _check_rate(rate)
     rng, labels = check_random_state(random_state), encode_labels(y)
-    features = np.nan_to_num(StandardScaler().fit_transform(np.asarray(TableEncoder().fit_transform(X))))
-    n_classes, rows = labels.classes.size, np.flatnonzero(labels.is_labeled)
-    codes, spread = labels.codes[rows], 0.1
-    if rate == 0:
-        return _changed(labels, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
-    row_rates = truncnorm.rvs(-rate / spread, (1 - rate) / spread, rate, spread, size=rows.size, random_state=rng)
-    row_rates *= rate / row_rates.mean()
-    maps = rng.normal(size=(n_classes, features.shape[1], n_classes))
-    scores = np.einsum("ij,ijk->ik", features[rows], maps[codes])
-    scores[np.arange(rows.size), codes] = -np.inf
-    mistaken_for = (softmax(scores, axis=1).cumsum(axis=1) < rng.uniform(size=(rows.size, 1))).sum(axis=1)
-    wrong = rng.uniform(size=rows.size) < row_rates
-    return _changed(labels, rows[wrong], mistaken_for[wrong])
-
-
-def _changed(labels: Any, rows: Rows, codes: Array) -> tuple[Array, Array]:
+    rows, n_classes = np.flatnonzero(labels.is_labeled), labels.classes.size
+    wrong = rng.uniform(size=rows.size) < _row_rates(_checked_rate(rate), rows.size, rng)
+    rows = rows[wrong]
+    features = _standardized(X)
     noisy = labels.codes.copy()
-    noisy[rows] = codes
+    for c in range(n_classes):
+        of_class = rows[labels.codes[rows] == c]
+        scores = features[of_class] @ rng.normal(size=(features.shape[1], n_classes))
+        scores[:, c] = -np.inf  # never itself
+        cumulated = softmax(scores, axis=1).cumsum(axis=1)
+        noisy[of_class] = (cumulated <= rng.uniform(size=(of_class.size, 1)) * cumulated[:, -1:]).sum(axis=1)
+    return _changed(labels, noisy)
+
+
+_SPREAD = 0.1  # standard deviation of the rows' own rates
+
+
+def _row_rates(rate: float, n: int, rng: np.random.RandomState) -> Array:
+    """A rate for each row, from a normal around `rate` cut off at 0 and 1, whose mean is `rate`."""
+    if rate in (0, 1):
+        return np.full(n, float(rate))
+    rates = truncnorm.rvs(-rate / _SPREAD, (1 - rate) / _SPREAD, rate, _SPREAD, size=n, random_state=rng)
+    return rates * rate / rates.mean()
+
+
+def _standardized(X: Any) -> Any:
+    features = TableEncoder().fit_transform(X)
+    if sp.issparse(features):
+        return StandardScaler(with_mean=False).fit_transform(features)
+    return np.nan_to_num(StandardScaler().fit_transform(features))  # a missing value becomes the column's mean
+
+
+def _other_class(codes: Array, n_classes: int, rng: np.random.RandomState) -> Array:
+    """Another class than the given one, each as likely."""
+    return (codes + rng.randint(1, n_classes, size=codes.size)) % n_classes
+
+
+def _changed(labels: Labels, noisy: Array) -> tuple[Array, Array]:
     return labels.decode(noisy), noisy != labels.codes
 
 
-def _check_rate(rate: float) -> None:
+def _checked_rate(rate: float) -> float:
     if not 0 <= rate <= 1:
         raise ValueError(f"A noise rate is a share between 0 and 1; got {rate!r}.")
+    return rate
+
+
+def _check_classes(named: Mapping[Any, Any], classes: list[Any]) -> None:
+    unknown = set(named) - set(classes)
+    if unknown:
+        raise ValueError(f"rates names classes {sorted(unknown, key=str)} that y does not have.")
