@@ -58,6 +58,17 @@ def test_the_adaptive_threshold_is_frozen_or_renewed_each_round(frozen):
     assert (useful == ((second.confidence >= 0.5) & (v < expected))).all()
 
 
+def test_a_clean_model_that_is_equally_certain_of_every_row_keeps_the_frozen_threshold():
+    first = make_evidence(random_trajectories(), random_labels())
+    certain = np.tile([0.9, 0.05, 0.05], (8, 60, 1))
+    second = make_evidence(certain, np.zeros(60, dtype=int), t=1)
+    kept, renewed = DIPS(), DIPS(frozen=False)
+    for curator in (kept, renewed):
+        curator.curate(first)
+    assert kept.curate(second).all()
+    assert not renewed.curate(second).any()
+
+
 def test_a_fixed_threshold_is_never_adapted():
     curator = DIPS(aleatoric=0.2)
     for seed in (0, 1):
