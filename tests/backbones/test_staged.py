@@ -94,3 +94,13 @@ def test_only_settings_that_an_estimator_has_are_varied(name):
     assert "learning_rate" in varied
     assert set(varied) <= set(estimator.get_params())
     estimator.set_params(**varied | {k: 3 for k in ("n_estimators", "max_iter") if k in varied}).fit(*table(2)[:2])
+
+
+def test_a_column_that_is_all_missing_in_the_training_rows_is_no_obstacle():
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(60, 3)), rng.randint(0, 2, 60)
+    X[:, 1] = np.nan
+    model = hist_gradient_boosting()
+    find_backbone(model).fit(model, X, y)
+    X[:, 1] = 7.0
+    assert np.isfinite(model.predict_proba(X)).all()

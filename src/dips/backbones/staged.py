@@ -11,11 +11,23 @@ from sklearn.base import BaseEstimator
 
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, random_tree_parameters
+from dips.dynamics import Watch
 from dips.tables import take
 
 
 class Staged(StagedBackbone):
     """Whatever can replay its own stages; found by its method, not its name."""
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Fit, then replay; a column without a single value in the training rows is made constant first."""
+        super().fit(estimator, _without_empty_columns(X), y, sample_weight, watch)
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the stages really grown, which early stopping may have cut; who does not say replays one row."""
@@ -36,3 +48,14 @@ class Staged(StagedBackbone):
         drawn["max_features"] = drawn.pop("column_share")
         given = estimator.get_params()
         return {name: value for name, value in drawn.items() if name in given}
+
+
+def _without_empty_columns(X: Any) -> Any:
+    """HistGradientBoosting cannot bin a column that is all missing, which a fold or a curated part can bring about.
+
+    No tree splits on a constant, so the value put there does not matter.
+    """
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return X
+    empty = np.isnan(X).all(axis=0)
+    return np.where(empty, 0.0, X) if empty.any() else X
