@@ -1,0 +1,53 @@
+"""What the experiments here share: seeds, means with standard errors, tables on the screen."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def authors_seeds(n: int) -> list[int]:
+    """0, 10, 120, 1230, ...: each is ten times the previous plus its index, kept within 32 bits."""
+    seeds = [0]
+    for i in range(1, n):
+        seeds.append((seeds[-1] + i) * 10 % 2**32)
+    return seeds
+
+
+def run_grid(
+    name: str, function: Callable[..., list[dict[str, Any]]], grid: Iterable[tuple], jobs: int
+) -> pd.DataFrame:
+    """Run every cell of a grid in parallel processes; keep the records in results/NAME.json."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a process: the processes are the parallelism
+    cells = Parallel(jobs, verbose=1)(delayed(function)(*arguments) for arguments in grid)
+    records = pd.DataFrame([record for cell in cells for record in cell])
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(records.to_dict("records"), indent=0))
+    return records
+
+
+def with_error(values: pd.Series) -> str:
+    """Mean and standard error over seeds, in percent."""
+    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+    return f"{100 * values.mean():.2f} ± {100 * error:.2f}"
+
+
+def show(title: str, frame: pd.DataFrame) -> None:
+    """Print a data frame as a table."""
+    table = Table(title=title, title_justify="left")
+    for column in [frame.index.name or "", *frame.columns]:
+        table.add_column(str(column), justify="right")
+    for index, row in frame.iterrows():
+        table.add_row(str(index), *map(str, row))
+    Console(width=200).print(table)
