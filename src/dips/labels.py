@@ -95,8 +95,7 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     array([ 0,  1, -1])
     """
     column = _as_column(y)
-    found, distinct = pd.factorize(column)  # positions among the distinct values, -1 where missing
-    distinct = np.asarray(distinct)
+    found, distinct = _factorize(column)
     has_missing = bool((found == UNLABELED).any())
     if all_labeled:
         _refuse_missing(found == UNLABELED)
@@ -134,8 +133,8 @@ def true_labels(y: Any, classes: Array) -> Array:
     >>> true_labels(pd.Series([1, 0], dtype="Int64"), np.array([0, 1]))
     array([1, 0])
     """
-    found, distinct = pd.factorize(_as_column(y))
-    plain = _plain(np.asarray(distinct))
+    found, distinct = _factorize(_as_column(y))
+    plain = _plain(distinct)
     unlabeled = found == UNLABELED
     if UNLABELED not in classes.tolist():
         unlabeled |= np.append(np.asarray(plain == UNLABELED, dtype=bool), True)[found]
@@ -165,8 +164,8 @@ def _encode_binary(column: Any, name: Any, all_labeled: bool) -> Labels:
 
 
 def _binary_codes(column: Any, name: Any) -> Array:
-    found, distinct = pd.factorize(_as_column(column))
-    values = np.asarray(distinct).tolist()
+    found, distinct = _factorize(_as_column(column))
+    values = distinct.tolist()
     strange = [v for v in values if v not in (0, 1, UNLABELED)]
     if strange:
         raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {strange[0]!r}.")
@@ -214,6 +213,15 @@ def _as_array(y: Any) -> Array:
     if array.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
     return array.astype(object) if array.dtype.kind in "UST" else array
+
+
+def _factorize(column: Any) -> tuple[Array, Array]:
+    """Position of each label among the distinct ones (-1 where missing), and these."""
+    try:
+        found, distinct = pd.factorize(column)
+    except TypeError as error:
+        raise ValueError(f"Unknown label type: a label is a number, a string or a boolean ({error}).") from error
+    return found, np.asarray(distinct)
 
 
 def _plain(distinct: Array) -> Array:
