@@ -71,7 +71,8 @@ def main() -> None:
     work = [(name, seed) for name in tables for seed in range(N_SEEDS)]
     trials: dict[str, list[Trial]] = {name: [] for name in tables}
     for name, seed in track(work, "training", console=console, disable=not console.is_terminal, transient=True):
-        trials[name].append(run_trial(*tables[name], seed))
+        X, y = tables[name]
+        trials[name].append(run_trial(X, y, seed))
     console.print(_summary(trials))
     _draw(trials)
     console.print(f"The picture is in {PICTURE.resolve()}")

@@ -85,7 +85,7 @@ class Dynamics:
         self.statistics = tuple(s for s in STATISTICS if s in statistics)
         self.window = window
         self.track = np.asarray(track, dtype=np.intp)
-        self.probabilities: Array | None = None  # (n, C), those of the last checkpoint
+        self.probabilities: Array = np.empty((0, n_classes))  # (n, C), those of the last checkpoint
         self.n_checkpoints = 0  # seen so far
         self._n_averaged = 0
         self._in_window = range(0)
@@ -119,7 +119,7 @@ class Dynamics:
 
     def finish(self) -> None:
         """Close the training; one that stopped before its window began is judged by its last checkpoint."""
-        if self.probabilities is None:
+        if self.n_checkpoints == 0:
             raise RuntimeError("The training showed no checkpoint.")
         if self._n_averaged == 0:
             warnings.warn(

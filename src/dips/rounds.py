@@ -114,15 +114,16 @@ class Rounds:
 
     def _start(self, run: Run) -> None:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
-        dynamics = self._dynamics(run.given.size)
-        run.estimator = self._fit(run, dynamics)
-        self._apply_curator(run, np.flatnonzero(run.is_given), 0, dynamics)
+        given = np.flatnonzero(run.is_given)
+        dynamics = self._dynamics(given.size)
+        run.estimator = self._fit(run, dynamics, given)
+        self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
         if dynamics is not None and self.track.size:
             run.trajectories = dynamics.trajectories
 
-    def _fit(self, run: Run, dynamics: Dynamics | None) -> BaseEstimator:
+    def _fit(self, run: Run, dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
         rows = np.flatnonzero(run.useful)
-        return self.trainer.fit(rows, run.labels[rows], dynamics)
+        return self.trainer.fit(rows, run.labels[rows], dynamics, watched)
 
     def _propose(self, run: Run, t: int, dynamics: Dynamics | None) -> Rows:
         """Lines 6 and 7: pseudo-label what is left."""
@@ -130,7 +131,8 @@ class Rounds:
         assert run.estimator is not None
         left = self._left(run)
         training = np.flatnonzero(run.useful)
-        frequencies = class_frequencies(run.labels[training], self.trainer.n_classes)
+        trusted = run.given[run.useful & run.is_given]
+        frequencies = class_frequencies(trusted if trusted.size else run.labels[training], self.trainer.n_classes)
         known = None if dynamics is None else dynamics.probabilities
         candidates = Candidates(
             probabilities=self.trainer.predict(run.estimator, left) if known is None else known[left],
@@ -151,12 +153,14 @@ class Rounds:
     def _curate(self, run: Run, t: int, dynamics: Dynamics | None, proposed: Rows) -> None:
         """Line 8: judge all of D again, so that a row dropped before may return."""
         if self.in_rounds:
-            self._apply_curator(run, np.flatnonzero(run.labels != UNLABELED), t, dynamics)
+            rows = np.flatnonzero(run.labels != UNLABELED)
+            self._apply_curator(run, rows, rows, t, dynamics)
         else:
             run.useful[proposed] = True
 
-    def _apply_curator(self, run: Run, rows: Rows, t: int, dynamics: Dynamics | None) -> None:
-        evidence = self._evidence(run, rows, t, dynamics)
+    def _apply_curator(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics | None) -> None:
+        """Judge `rows` of the pool, found at the positions `watched` of the dynamics."""
+        evidence = self._evidence(run, rows, watched, t, dynamics)
         useful = keep_every_class(self.curator.curate(evidence), evidence)
         run.useful[:] = False
         run.useful[rows[useful]] = True
@@ -166,7 +170,7 @@ class Rounds:
                 column[:] = np.nan
                 column[rows] = evidence.statistics[name]
 
-    def _evidence(self, run: Run, rows: Rows, t: int, dynamics: Dynamics | None) -> Evidence:
+    def _evidence(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics | None) -> Evidence:
         labels, is_given = run.labels[rows], run.is_given[rows]
 
         def out_of_fold(n_folds: int) -> Array:
@@ -179,9 +183,9 @@ class Rounds:
             is_given=is_given,
             n_classes=self.trainer.n_classes,
             round=t,
-            statistics={} if dynamics is None else dynamics.at(labels, rows),
-            mean_probabilities=_rows_of(dynamics, "confidence", rows),
-            probabilities=None if dynamics is None or dynamics.probabilities is None else dynamics.probabilities[rows],
+            statistics={} if dynamics is None else dynamics.at(labels, watched),
+            mean_probabilities=None if dynamics is None else dynamics["confidence"][watched],
+            probabilities=None if dynamics is None else dynamics.probabilities[watched],
             features=lambda: self._features(run, rows),
             out_of_fold=out_of_fold,
         )
@@ -203,18 +207,15 @@ class Rounds:
 
     def _record(self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float) -> dict[str, Any]:
         dropped = (trained_on & ~run.useful).sum()
-        returned = (run.useful & ~trained_on).sum() - run.useful[proposed].sum()
+        returns = run.useful & ~trained_on
+        returns[proposed] = False
         return {
             "round": t,
             "n_given": int((trained_on & run.is_given).sum()),
             "n_pseudo": int((trained_on & ~run.is_given).sum()),
             "n_proposed": int(proposed.size),
             "n_dropped": int(dropped),
-            "n_returned": int(returned),
+            "n_returned": int(returns.sum()),
             "n_left": int(self._left(run).size),
             "elapsed_s": elapsed_s,
         }
-
-
-def _rows_of(dynamics: Dynamics | None, statistic: str, rows: Rows) -> Array | None:
-    return None if dynamics is None or statistic not in dynamics.statistics else dynamics[statistic][rows]

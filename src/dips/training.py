@@ -38,10 +38,12 @@ class Trainer:
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone = find_backbone(estimator)
 
-    def fit(self, rows: Rows, labels: Array, dynamics: Dynamics | None = None) -> BaseEstimator:
-        """Return a clone fitted on the given rows; if `dynamics` is given, the whole pool is watched."""
+    def fit(
+        self, rows: Rows, labels: Array, dynamics: Dynamics | None = None, watched: Rows | None = None
+    ) -> BaseEstimator:
+        """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
         seed = self._draw_seed()
-        watch = None if dynamics is None else Watch(self.X, dynamics)
+        watch = None if dynamics is None else Watch(self.X if watched is None else take(self.X, watched), dynamics)
         return self._fit(self._prepared(seed), rows, labels, seed, watch)
 
     def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
