@@ -87,6 +87,8 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     wrong = rng.uniform(size=rows.size) < _row_rates(_checked_rate(rate), rows.size, rng)
     rows = rows[wrong]
     features = _standardized(X)
+    if features.shape[0] != labels.codes.size:
+        raise ValueError(f"X and y must be of one length; X has {features.shape[0]} rows, y has {labels.codes.size}.")
     noisy = labels.codes.copy()
     for c in range(n_classes):
         of_class = rows[labels.codes[rows] == c]
