@@ -53,9 +53,9 @@ class Registry(Generic[T]):
         elif isinstance(spec, str):
             known = self.by_name()
             if spec not in known:
-                near = get_close_matches(spec, known, n=1, cutoff=0.4)
-                hint = f" did you mean {near[0]!r}?" if near else ""
-                raise ValueError(f"{self.kind}={spec!r} is not known;{hint} There are {', '.join(known)}.")
+                near = get_close_matches(spec.lower(), known, n=1, cutoff=0.4)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                raise ValueError(f"{self.kind}={spec!r} is not known{hint} There are {', '.join(known)}.")
             resolved = known[spec]()
         elif callable(spec) and not isinstance(spec, type):
             resolved = self.from_function(spec)
