@@ -133,12 +133,13 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         return estimator
 
     def _table(self, X: Any, learn: bool) -> Any:
-        """The table as the backbone wants it: as it is for pipelines, as numbers for others."""
+        """Return the table as the backbone wants it: as it is for pipelines, as numbers for others."""
         check_columns(self, X, reset=learn)
         if learn:
             estimator = self._backbone()
-            reads_frames = find_backbone(estimator).reads_frames(estimator)
-            self.encoder_ = None if reads_frames else TableEncoder()
+            is_no_table = getattr(X, "ndim", 2) > 2  # images and the like
+            as_it_is = is_no_table or find_backbone(estimator).reads_frames(estimator)
+            self.encoder_ = None if as_it_is else TableEncoder()
         if self.encoder_ is not None:
             return self.encoder_.encode(X, learn)
         return as_rows(X)

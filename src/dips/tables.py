@@ -91,7 +91,9 @@ def as_rows(X: Any) -> Any:
     if hasattr(X, "__array__") and not hasattr(X, "shape"):
         X = np.asarray(X)
     if sp.issparse(X) or getattr(getattr(X, "dtype", None), "kind", "O") in "fiub":
-        return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan", input_name="X")
+        return check_array(
+            X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan", allow_nd=True, input_name="X"
+        )
     return X
 
 
