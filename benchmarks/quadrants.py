@@ -38,7 +38,7 @@ def methods(seed: int) -> dict[str, Any]:
         "Supervised": CuratedClassifier(backbone, curator="none", random_state=seed),
         "PL": PseudoLabelClassifier(backbone, curator="none", **common),
         "PL+DIPS": PseudoLabelClassifier(backbone, curator="dips", **common),
-        "PL+DIPS frozen": PseudoLabelClassifier(backbone, curator=DIPS(frozen=True), **common),
+        "PL+DIPS renewed": PseudoLabelClassifier(backbone, curator=DIPS(frozen=False), **common),
         "PL+auto": PseudoLabelClassifier(backbone, curator="auto", **common),
         "A1 start": PseudoLabelClassifier(backbone, curator="dips", curate="start", **common),
         "A2 rounds": PseudoLabelClassifier(backbone, curator="dips", curate="rounds", **common),
