@@ -113,8 +113,8 @@ class Audit:
 
     @property
     def noise_rate(self) -> float:
-        """The share of labels that look wrong."""
-        return float(1 - self.samples["useful"].mean())
+        """The share of labels that look wrong: not useful, and another class is suggested for them."""
+        return float(self.samples["suggested_label"].notna().mean())
 
     def suspects(self) -> pd.DataFrame:
         """The labels to look at first: those that are not useful, least confident on top."""
