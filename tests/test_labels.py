@@ -1,5 +1,6 @@
 """Labels as people have them: every way to write a class, and every way to leave a row without one."""
 
+import datetime
 import time
 import warnings
 
@@ -147,6 +148,8 @@ def test_a_column_vector_is_one_column_with_a_warning():
         assert encode_labels(np.array([[0], [1]])).codes.tolist() == [0, 1]
     with pytest.warns(DataConversionWarning, match="column-vector"):
         assert encode_labels(pd.DataFrame({"y": ["a", "b"]})).codes.tolist() == [0, 1]
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert encode_labels(pl.DataFrame({"y": ["a", None, "b"]})).codes.tolist() == [0, UNLABELED, 1]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +168,8 @@ def test_a_column_vector_is_one_column_with_a_warning():
         (np.array([1j, 2j]), "Complex data not supported"),
         ([[0], [1, 2]], "Unknown label type: .*unhashable type: 'list'"),
         (np.zeros((2, 2, 2)), "should be a 1d array"),
+        (pd.Series([("a", 1), ("b", 2)]), "Unknown label type: tuple"),
+        ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "Unknown label type: date"),
         (None, "got None"),
     ],
 )

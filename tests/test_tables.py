@@ -6,6 +6,7 @@ import decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -32,6 +33,7 @@ FRAMES = {
     "pandas arrow": pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
     "polars": pl.DataFrame(COLUMNS),
     "polars categorical": pl.DataFrame(COLUMNS, schema_overrides={"ward": pl.Categorical}),
+    "arrow": pa.table(COLUMNS),
     "numpy objects": np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=object),
 }
 

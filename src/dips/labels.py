@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -229,10 +230,7 @@ def _plain(distinct: Array) -> Array:
 
     Whole floats come from a column with gaps and mean integers.
     """
-    if distinct.dtype == object:
-        array = np.array(distinct.tolist()) if not any(isinstance(v, str | bytes) for v in distinct) else distinct
-    else:
-        array = distinct
+    array = _from_objects(distinct) if distinct.dtype == object else distinct
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
     if array.dtype.kind != "f":
@@ -246,6 +244,14 @@ def _plain(distinct: Array) -> Array:
             "a classifier cannot learn a quantity."
         )
     return array.astype(np.int64)
+
+
+def _from_objects(distinct: Array) -> Array:
+    strange = [v for v in distinct if not isinstance(v, str | bytes | Number | np.bool_)]
+    if strange:
+        raise ValueError(f"Unknown label type: {type(strange[0]).__name__}; labels are numbers, strings or booleans.")
+    has_text = any(isinstance(v, str | bytes) for v in distinct)
+    return distinct if has_text else np.array(distinct.tolist())
 
 
 def _in_order(values: Array) -> tuple[Array, Array]:

@@ -85,7 +85,7 @@ def check_columns(estimator: BaseEstimator, X: Any, reset: bool) -> None:
 def as_rows(X: Any) -> Any:
     """Return the table as it is, in a container whose rows can be taken; infinities are refused."""
     if is_frame(X):
-        floats = [series for series in _narwhals(X).iter_columns() if series.dtype.is_float()]
+        floats = [series for series in _narwhals(X).iter_columns() if series.dtype in (nw.Float32, nw.Float64)]
         _refuse_infinite([series.name for series in floats if np.isinf(_as_floats(series)).any()])
         return X
     if hasattr(X, "__array__") and not hasattr(X, "shape"):
@@ -174,7 +174,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         name, dtype = series.name, series.dtype
         if dtype.is_temporal():
             _refuse_times(f"Column {name!r}", dtype)
-        if dtype.is_nested():
+        if dtype in (nw.List, nw.Struct, nw.Array):
             raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
             return _as_floats(series)
@@ -232,7 +232,7 @@ def _as_floats(series: Any) -> Array:
 
 def _order(native: Any) -> list[Any] | None:
     """Categories of a column that has them in an order of its own."""
-    dtype = native.dtype
+    dtype = getattr(native, "dtype", None)
     if isinstance(dtype, pd.CategoricalDtype):
         return list(dtype.categories) if dtype.ordered else None
     categories = getattr(dtype, "categories", None)  # a polars Enum has them, a Categorical does not
