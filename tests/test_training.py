@@ -211,9 +211,21 @@ def test_members_and_folds_do_not_depend_on_how_many_are_trained_at_once():
 def test_models_trained_side_by_side_use_one_thread_each(module, name, parameter, wrap):
     estimator = wrap(getattr(pytest.importorskip(module), name)())
     train = trainer(estimator, n_jobs=2)
+    train._is_small = False
     together, alone = (train._prepared(0, alone=alone).get_params() for alone in (False, True))
     assert [v for k, v in together.items() if k.endswith(parameter)] == [1]
     assert [v for k, v in alone.items() if k.endswith(parameter) and v is not None] == []
+
+
+@pytest.mark.parametrize(("module", "name"), [("xgboost", "XGBClassifier"), ("lightgbm", "LGBMClassifier")])
+def test_a_small_table_is_trained_on_one_thread_and_predicted_on_the_users(module, name):
+    cls = getattr(pytest.importorskip(module), name)
+    X, y = pool()
+    rows = np.arange(y.size)
+    for given in (None, 2):
+        train = trainer(cls(n_estimators=2, n_jobs=given), X)
+        assert train._prepared(0).get_params()["n_jobs"] == (given or 1)
+        assert train.fit(rows, y).get_params()["n_jobs"] == given
 
 
 def test_nets_are_trained_one_after_another():

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods
 
 from dips._typing import Array, Rows
 from dips.curators import Curator
+from dips.curators.none import KeepAll
 from dips.facade import N_JOBS, CuratingClassifier
 from dips.rounds import Rounds
 from dips.tables import n_rows
@@ -42,7 +43,7 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator_, classes_, samples_, history_, curator_
         As in :class:`~dips.PseudoLabelClassifier`.
-    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the first training, or None where
+    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by, or None where
         no row is tracked; for multi-label, a list of them
 
     Examples
@@ -167,6 +168,6 @@ def _checked_rows(track: Array, n: int, curator: Curator) -> Rows:
     rows = np.flatnonzero(track) if track.dtype == bool else track.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
-    if rows.size and not curator.statistics:
+    if rows.size and isinstance(curator, KeepAll):
         raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
     return rows

@@ -83,7 +83,7 @@ class Rounds:
         self.at_start, self.in_rounds = at_start and curates, in_rounds and curates and labeler is not None
         self.track = np.empty(0, dtype=np.intp) if track is None else track
         self.on_round = on_round
-        if self.curator.statistics and (self.at_start or self.in_rounds):
+        if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
 
     def run(self, given: Array) -> Run:
@@ -113,13 +113,13 @@ class Rounds:
         return run
 
     def _start(self, run: Run) -> None:
-        """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
+        """Lines 1 and 2: train f(0) on all labels, keep the useful ones; some curators look twice."""
         given = np.flatnonzero(run.is_given)
-        dynamics = self._dynamics(given.size)
-        run.estimator = self._fit(run, dynamics, given)
-        self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
-        if dynamics is not None and self.track.size:
-            run.trajectories = dynamics.trajectories
+        for _ in range(self.curator.n_passes):
+            dynamics = self._dynamics(given.size)
+            run.estimator = self._fit(run, dynamics, given)
+            self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
+            run.trajectories = dynamics.trajectories if self.track.size else None
 
     def _fit(self, run: Run, dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
         rows = np.flatnonzero(run.useful)
@@ -152,25 +152,23 @@ class Rounds:
 
     def _curate(self, run: Run, t: int, dynamics: Dynamics | None, proposed: Rows) -> None:
         """Line 8: judge all of D again, so that a row dropped before may return."""
-        if self.in_rounds:
+        if dynamics is not None:
             rows = np.flatnonzero(run.labels != UNLABELED)
             self._apply_curator(run, rows, rows, t, dynamics)
         else:
             run.useful[proposed] = True
 
-    def _apply_curator(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics | None) -> None:
+    def _apply_curator(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> None:
         """Judge `rows` of the pool, found at the positions `watched` of the dynamics."""
         evidence = self._evidence(run, rows, watched, t, dynamics)
         useful = keep_every_class(self.curator.curate(evidence), evidence)
         run.useful[:] = False
         run.useful[rows[useful]] = True
-        for name in ("confidence", "aleatoric"):
-            if name in evidence.statistics:
-                column = getattr(run, name)
-                column[:] = np.nan
-                column[rows] = evidence.statistics[name]
+        for column, values in ((run.confidence, evidence.confidence), (run.aleatoric, evidence.aleatoric)):
+            column[:] = np.nan
+            column[rows] = values
 
-    def _evidence(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics | None) -> Evidence:
+    def _evidence(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> Evidence:
         labels, is_given = run.labels[rows], run.is_given[rows]
 
         def out_of_fold(n_folds: int) -> Array:
@@ -183,9 +181,9 @@ class Rounds:
             is_given=is_given,
             n_classes=self.trainer.n_classes,
             round=t,
-            statistics={} if dynamics is None else dynamics.at(labels, watched),
-            mean_probabilities=None if dynamics is None else dynamics["confidence"][watched],
-            probabilities=None if dynamics is None else dynamics.probabilities[watched],
+            statistics=dynamics.at(labels, watched),
+            mean_probabilities=dynamics["confidence"][watched],
+            probabilities=dynamics.probabilities[watched],
             features=lambda: self._features(run, rows),
             out_of_fold=out_of_fold,
         )
@@ -199,9 +197,7 @@ class Rounds:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
         return np.flatnonzero(run.labels == UNLABELED if self.grow else ~run.is_given)
 
-    def _dynamics(self, n_rows: int) -> Dynamics | None:
-        if not self.curator.statistics:
-            return None
+    def _dynamics(self, n_rows: int) -> Dynamics:
         statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
         return Dynamics(n_rows, self.trainer.n_classes, statistics, self.curator.window, self.track)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import Parallel, delayed
 
 from dips._typing import Array, Rows
 from dips.backbones import find_backbone
@@ -16,6 +17,7 @@ from dips.labelers.base import Moments
 from dips.tables import take
 
 _MAX_SEED = 2**31 - 1
+_FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
 
 
 class Trainer:
@@ -37,6 +39,7 @@ class Trainer:
         self.estimator, self.X, self.n_classes = estimator, X, n_classes
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone = find_backbone(estimator)
+        self._is_small = len(getattr(X, "shape", ())) == 2 and X.shape[0] * X.shape[1] < _FEW_CELLS
 
     def fit(
         self, rows: Rows, labels: Array, dynamics: Dynamics | None = None, watched: Rows | None = None
@@ -44,7 +47,10 @@ class Trainer:
         """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
         seed = self._draw_seed()
         watch = None if dynamics is None else Watch(self.X if watched is None else take(self.X, watched), dynamics)
-        return self._fit(self._prepared(seed), rows, labels, seed, watch)
+        fitted = self._fit(self._prepared(seed), rows, labels, seed, watch)
+        if self._is_small:
+            self.backbone.release_threads(fitted, self.estimator)  # the next table may be large
+        return fitted
 
     def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
         """Class probabilities of the given rows of the pool."""
@@ -103,14 +109,16 @@ class Trainer:
 
     def _prepared(self, seed: int, varied: dict[str, Any] | None = None, alone: bool = True) -> BaseEstimator:
         """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet."""
-        prepared = clone(self.estimator)
+        prepared = self.backbone.clone(self.estimator)
         given = prepared.get_params()
         names = self.backbone.seed_parameters(prepared)
         settings = {n: seed for n in names if varied is not None or given.get(n) is None}
         settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
         threads = self.backbone.threads
-        if not alone and self._n_workers() > 1 and threads and (threads in given or threads.endswith("thread_count")):
-            settings[threads] = 1
+        if threads and (threads in given or threads.endswith("thread_count")):
+            is_crowded = not alone and self._n_workers() > 1
+            if is_crowded or (self._is_small and given.get(threads) is None):
+                settings[threads] = 1
         return prepared.set_params(**settings)
 
     def _stratified_folds(self, labels: Array, n_folds: int) -> Array:

@@ -34,7 +34,7 @@ def log_odds(y, margin):
         (2, {"scale_pos_weight": 5}),
         (2, {"max_depth": 0, "grow_policy": "lossguide", "max_leaves": 2}),
     ],
-    ids=str,
+    ids=lambda value: str(value).partition(" at 0x")[0],
 )
 def test_settings_that_change_how_trees_add_up_are_replayed_right(n_classes, settings):
     X, y, X_watch = table(n_classes)

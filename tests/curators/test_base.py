@@ -63,21 +63,6 @@ def test_a_class_without_a_label_cannot_be_lost():
     assert keep_every_class(np.array([True, False]), evidence_with([0, 0], [0.5, 0.5])).tolist() == [True, False]
 
 
-def test_trust_falls_back_on_the_loss_then_on_the_last_probabilities():
-    labels, useful = [0, 1, 1], np.array([True, False, False])
-    by_loss = Evidence(
-        **{**vars(evidence_with(labels, None)), "statistics": {"loss": np.array([0.0, 2.0, 1.0])}},
-    )
-    by_probability = Evidence(
-        **{**vars(evidence_with(labels, None)), "probabilities": np.array([[1, 0, 0], [0.8, 0.2, 0], [0.7, 0.3, 0]])},
-    )
-    for evidence in (by_loss, by_probability):
-        with pytest.warns(UserWarning, match="1 of 3 classes"):
-            assert keep_every_class(useful, evidence).tolist() == [True, False, True]
-    with pytest.warns(UserWarning, match="1 of 3 classes"):
-        assert keep_every_class(useful, evidence_with(labels, None)).tolist() == [True, True, False]
-
-
 def test_a_curator_must_say_how_it_curates():
     with pytest.raises(NotImplementedError):
         Curator().curate(make_evidence(random_trajectories(), random_labels()))

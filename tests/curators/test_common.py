@@ -25,9 +25,8 @@ NAMES = list(CURATORS.by_name())
 
 def shown_to(curator, evidence):
     """Leave only the statistics that the curator asked for."""
-    statistics = {name: evidence.statistics[name] for name in curator.statistics}
-    mean_probabilities = evidence.mean_probabilities if "confidence" in curator.statistics else None
-    return dataclasses.replace(evidence, statistics=statistics, mean_probabilities=mean_probabilities)
+    statistics = {name: evidence.statistics[name] for name in {"confidence", "aleatoric", *curator.statistics}}
+    return dataclasses.replace(evidence, statistics=statistics)
 
 
 def curate(name, evidence):

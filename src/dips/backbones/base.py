@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from dips._typing import Array
@@ -52,6 +52,13 @@ class Backbone:
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """Whether the estimator wants a data frame as the user gave it, not one encoded as numbers."""
         return False
+
+    def clone(self, estimator: BaseEstimator) -> BaseEstimator:
+        """Return an unfitted copy."""
+        return clone(estimator)
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Give a model that was fitted on one thread back the threads its user had set."""
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Return the parameters that seed a fit, those of nested estimators included."""

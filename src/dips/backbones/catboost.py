@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ class CatBoost(StagedBackbone):
         """With columns declared categorical, text or embedding, CatBoost wants them as they are."""
         params = estimator.get_params()
         return any(params.get(k) is not None for k in ("cat_features", "text_features", "embedding_features"))
+
+    def clone(self, estimator: BaseEstimator) -> BaseEstimator:
+        """Build it anew: scikit-learn's clone refuses CatBoost's copies of lists such as ``cat_features``."""
+        return type(estimator)(**deepcopy(estimator.get_params()))
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """CatBoost lists only the parameters it was given."""

@@ -46,6 +46,10 @@ class LightGBM(StagedBackbone):
             margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
             yield probabilities(np.asarray(margin))
 
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Threads of a prediction are read when it is made."""
+        fitted.set_params(n_jobs=original.get_params()["n_jobs"])
+
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
         """By default LightGBM prints what it finds in the data."""
         return {} if {"verbose", "verbosity"} & set(estimator.get_params()) else {"verbosity": -1}

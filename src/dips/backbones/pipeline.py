@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 from dips._typing import Array
 from dips.backbones.base import Backbone
@@ -50,6 +51,16 @@ class PipelineBackbone(Backbone):
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """The transformers choose columns by name."""
         return True
+
+    def clone(self, estimator: BaseEstimator) -> BaseEstimator:
+        """Copy the last step as its family does."""
+        steps = [(name, clone(step)) for name, step in estimator.steps[:-1]]
+        last = (self.name, self.last.clone(estimator[-1]))
+        return Pipeline([*steps, last], memory=estimator.memory, verbose=estimator.verbose)
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Ask the last step's family."""
+        self.last.release_threads(fitted[-1], original[-1])
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Seeds of the transformers and of the last step, each by its family's names."""

@@ -40,6 +40,11 @@ class Staged(StagedBackbone):
         """Replay the stages."""
         yield from estimator.staged_predict_proba(X)
 
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """HistGradientBoosting may be told its categorical columns by name."""
+        columns = estimator.get_params().get("categorical_features")
+        return columns is not None and not isinstance(columns, str) and any(isinstance(c, str) for c in columns)
+
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
         """Draw those of depth, rate, length and shares that the estimator has."""
         drawn = random_tree_parameters(rng)

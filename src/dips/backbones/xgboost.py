@@ -28,6 +28,11 @@ class XGBoost(StagedBackbone):
                 f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
                 'use booster="gbtree", or curator="none".'
             )
+        if params["early_stopping_rounds"] is not None:
+            raise ValueError(
+                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, which is not "
+                "at hand in the rounds; leave it out and choose n_estimators."
+            )
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
             raise ValueError(
                 f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
@@ -57,6 +62,11 @@ class XGBoost(StagedBackbone):
         booster = estimator.get_booster()
         for e in range(1, self.n_checkpoints(estimator, X) + 1):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Reset the booster's threads to all first, since it ignores a None."""
+        fitted.set_params(n_jobs=0)
+        fitted.set_params(n_jobs=original.get_params()["n_jobs"])
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """With native categories switched on, the frame's own dtypes matter."""

@@ -24,8 +24,8 @@ class Evidence:
     is_given : (m,) False for pseudo-labels
     n_classes : C
     round : 0 at the start, else the round just trained
-    statistics : the curator's statistics read at each row's label, (m,) each
-    mean_probabilities : (m, C) average over the checkpoints, or None where ``confidence`` was not asked for
+    statistics : read at each row's label, (m,) each: confidence, aleatoric, and what else the curator lists
+    mean_probabilities : (m, C) average over the checkpoints
     probabilities : (m, C) at the last checkpoint
     features : gives the rows as the backbone is given them
     out_of_fold : gives (m, C) probabilities of the rows with given labels from models that did not see them,
@@ -37,8 +37,8 @@ class Evidence:
     n_classes: int
     round: int
     statistics: Mapping[str, Array]
-    mean_probabilities: Array | None
-    probabilities: Array | None
+    mean_probabilities: Array
+    probabilities: Array
     features: Callable[[], Any]
     out_of_fold: Callable[[int], Array]
 
@@ -56,12 +56,15 @@ class Evidence:
 class Curator(BaseEstimator):
     """Says which rows of the training pool are useful: the selector r of the paper.
 
-    A subclass has a ``name``, lists the ``statistics`` it reads, and implements :meth:`curate`. One object serves one
+    A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
+    :meth:`curate`. One object serves one
     run, from the start through the rounds, so it may remember what it learned; such attributes end in ``_``.
     """
 
     name: ClassVar[str]
-    statistics: ClassVar[tuple[str, ...]] = ("confidence", "aleatoric")
+    statistics: ClassVar[tuple[str, ...]] = ()
+    n_passes: ClassVar[int] = 1
+    """How often the given labels are judged at the start, each time by a model trained on those found useful before."""
     window: tuple[float, float] = (0.0, 1.0)
     _parameter_constraints: dict[str, list[Any]] = {}
 
@@ -108,25 +111,14 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
     lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful], minlength=evidence.n_classes) == 0))
     if lost.size == 0:
         return useful
-    useful, trust = useful.copy(), _trust(evidence)
+    useful = useful.copy()
     for c in lost:
         rows = np.flatnonzero(evidence.labels == c)
         n_kept = int(np.ceil(_SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
-        useful[rows[np.argsort(-trust[rows], kind="stable")[:n_kept]]] = True
+        useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_kept]]] = True
     warnings.warn(
         f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "
         "of each are kept.",
         stacklevel=3,
     )
     return useful
-
-
-def _trust(evidence: Evidence) -> Array:
-    """Confidence where it was asked for, else the closest thing to it."""
-    if "confidence" in evidence.statistics:
-        return evidence.confidence
-    if "loss" in evidence.statistics:
-        return -evidence.statistics["loss"]
-    if evidence.probabilities is not None:
-        return evidence.probabilities[np.arange(evidence.labels.size), evidence.labels]
-    return np.zeros(evidence.labels.size)

@@ -20,7 +20,6 @@ class Confidence(Curator):
     """
 
     name = "confidence"
-    statistics = ("confidence",)
     _parameter_constraints = {"conf": [Interval(Real, 0, 1, closed="both")]}
 
     def __init__(self, conf: float = 0.8) -> None:

@@ -31,7 +31,6 @@ class FINE(Curator):
     """
 
     name = "fine"
-    statistics = ("confidence",)
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""

@@ -25,7 +25,7 @@ class Fluctuation(Curator):
     """
 
     name = "fluctuation"
-    statistics = ("confidence", "fluctuation")
+    statistics = ("fluctuation",)
     _parameter_constraints = {"threshold": [Interval(Real, 0, None, closed="left")]}
 
     def __init__(self, threshold: float = 0.5) -> None:

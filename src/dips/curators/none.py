@@ -12,7 +12,6 @@ class KeepAll(Curator):
     """Every row is useful. Needs no dynamics, so any classifier can be the backbone."""
 
     name = "none"
-    statistics = ()
 
     def curate(self, evidence: Evidence) -> Array:
         """Keep every row."""
