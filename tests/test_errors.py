@@ -87,7 +87,7 @@ def test_dates(frame):
     ("unlabeled", "words"),
     [
         (X[:, :2], r"same columns; got shapes \(20, 3\) and \(20, 2\)"),
-        (FRAME, "same kind of table; got ndarray and DataFrame"),
+        (FRAME, "same kind of table; got numpy.ndarray and pandas.DataFrame"),
     ],
 )
 def test_unlabeled_rows_with_other_columns(unlabeled, words):

@@ -239,7 +239,7 @@ def test_other_containers_are_stacked(container):
         (sp.csr_array(np.eye(2)), np.eye(3), "same columns; got shapes"),
         (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), r"they differ in \['a', 'b'\]"),
         (pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [1], "b": [1]}), r"they differ in \['b'\]"),
-        (pd.DataFrame({"a": [1]}), np.eye(1), "same kind of table; got DataFrame and ndarray"),
+        (pd.DataFrame({"a": [1]}), np.eye(1), "same kind of table; got pandas.DataFrame and numpy.ndarray"),
     ],
 )
 def test_tables_with_other_columns_are_not_stacked(X, other, words):
@@ -250,3 +250,96 @@ def test_tables_with_other_columns_are_not_stacked(X, other, words):
 def test_a_lazy_frame_must_be_collected():
     with pytest.raises(TypeError, match=r"collect\(\) it first"):
         n_rows(pl.LazyFrame({"a": [1]}))
+
+
+# Order, and columns that do not fit each other
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks"),
+    [
+        ([1, 2, 9, 10, 100, "?"], [0, 1, 2, 3, 4, 5]),
+        (["10", "9", "?", "-1", None, "100"], [2, 1, 4, 0, NAN, 3]),
+        (["1e2", "20.5", "3"], [2, 1, 0]),
+        (["nan", "10", "9", "inf"], [3, 1, 0, 2]),
+        (["b", 2, "a", 10, "1.5"], [4, 1, 3, 2, 0]),
+    ],
+)
+def test_numbers_among_texts_are_ordered_as_numbers_and_texts_come_after(values, ranks):
+    for X in (pd.DataFrame({"a": values}, dtype=object), np.array(values, dtype=object)[:, None]):
+        assert_array_equal(TableEncoder().fit_transform(X).ravel(), ranks)
+
+
+def test_texts_of_numbers_are_ordered_as_numbers_in_polars_too():
+    assert_array_equal(TableEncoder().fit_transform(pl.DataFrame({"a": ["10", "9", "?"]})).ravel(), [1, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        (pd.DataFrame({"id": [1], "age": [50]}), pd.DataFrame({"id": [1], "age": ["60"]})),
+        (pd.DataFrame({"age": [50]}, dtype=object), pd.DataFrame({"age": ["60"]}, dtype="category")),
+        (pl.DataFrame({"age": [50]}), pl.DataFrame({"age": ["60"]})),
+        (pl.DataFrame({"age": [True]}), pl.DataFrame({"age": ["60"]}, schema={"age": pl.Categorical})),
+        (pa.table({"age": [50]}), pa.table({"age": ["60"]})),
+    ],
+)
+def test_numbers_are_not_stacked_on_texts(numbers, texts):
+    with pytest.raises(ValueError, match="Column 'age' holds numbers among the labeled and texts among the unlabeled"):
+        stack(numbers, texts)
+    with pytest.raises(ValueError, match="Column 'age' holds texts among the labeled and numbers among the unlabeled"):
+        stack(texts, numbers)
+
+
+@pytest.mark.parametrize("texts", [np.array([[1, "60"]], dtype=object), np.array([["1", "60"]])])
+def test_columns_of_an_array_are_not_stacked_on_another_type(texts):
+    with pytest.raises(ValueError, match=r"Column [01] holds numbers among the labeled and texts"):
+        stack(np.array([[1, 50]]), texts)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pd.DataFrame({"a": [1, "?"]}, dtype=object), pd.DataFrame({"a": [2.5]})),
+        (pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [None]}, dtype=object)),
+        (pd.DataFrame({"a": ["x"]}), pd.DataFrame({"a": [NAN]})),
+        (pl.DataFrame({"a": ["x"]}), pl.DataFrame({"a": [None]})),
+        (pd.DataFrame({"a": [True]}), pd.DataFrame({"a": [2]})),
+    ],
+)
+def test_mixed_and_empty_columns_are_stacked(first, second):
+    assert n_rows(TableEncoder().fit_transform(stack(first, second))) == n_rows(first) + n_rows(second)
+
+
+def test_ordered_categories_must_be_the_same_to_be_stacked():
+    order = ["small", "medium", "large"]
+    frames = [
+        lambda values, c: pd.DataFrame({"size": pd.Categorical(values, categories=c, ordered=True)}),
+        lambda values, c: pl.DataFrame({"size": values}, schema={"size": pl.Enum(c)}),
+    ]
+    for frame in frames:
+        X = frame(["large", "small"], order)
+        assert_array_equal(TableEncoder().fit_transform(stack(X, frame(["medium"], order))).ravel(), [2, 0, 1])
+        with pytest.raises(ValueError, match="Column 'size' has ordered categories that differ"):
+            stack(X, frame(["small"], order[:2]))
+    with pytest.raises(ValueError, match="Column 'size' has ordered categories that differ"):
+        stack(frames[0](["small"], order), pd.DataFrame({"size": ["medium"]}))
+
+
+def test_frames_of_two_libraries_are_not_stacked():
+    with pytest.raises(ValueError, match=r"same kind of table; got pandas\.DataFrame and polars\.DataFrame"):
+        stack(pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "words"),
+    [
+        (["f", "m"], ["F", "M"], "now it holds 'F', training held 'f'"),
+        (["1", "2"], [1, 2], "now it holds 1, training held '1'"),
+    ],
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_of_values_never_seen_is_warned_of_by_name(frame, known, new, words):
+    encoder = TableEncoder().fit(frame({"sex": known}))
+    with pytest.warns(UserWarning, match=f"No value of column 'sex' is known from training .{words}"):
+        encoder.transform(frame({"sex": new}))

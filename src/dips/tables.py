@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from collections.abc import Iterable
 from numbers import Number
 from typing import Any
@@ -53,16 +54,19 @@ def stack(X: Any, other: Any) -> Any:
 
     A pandas index is kept where the two have no name in common.
     """
-    if is_frame(X) != is_frame(other):
+    if _library(X) != _library(other):
         raise ValueError(
-            f"Labeled and unlabeled rows must come in the same kind of table; got {type(X).__name__} and "
-            f"{type(other).__name__}."
+            f"Labeled and unlabeled rows must come in the same kind of table; got {_full_name(X)} and "
+            f"{_full_name(other)}."
         )
     if is_frame(X):
         differing = sorted(map(str, set(names_of(X)) ^ set(names_of(other))))
         if differing:
             raise ValueError(f"Labeled and unlabeled rows must have the same columns; they differ in {differing}.")
-        return _stack_frames(X, _narwhals(other).select(names_of(X)).to_native())
+        other = _narwhals(other).select(names_of(X)).to_native()
+        for mine, others in zip(_narwhals(X).iter_columns(), _narwhals(other).iter_columns(), strict=True):
+            _check_alike(mine.name, mine, others)
+        return _stack_frames(X, other)
     if isinstance(X, pd.Series) and isinstance(other, pd.Series):
         return _stack_frames(X, other)
     if isinstance(X, list):
@@ -72,6 +76,9 @@ def stack(X: Any, other: Any) -> Any:
         raise ValueError(
             f"Labeled and unlabeled rows must have the same columns; got shapes {X.shape} and {other.shape}."
         )
+    if X.ndim == 2 and not {X.dtype.kind, other.dtype.kind} <= set("fiub"):
+        for j in range(X.shape[1]):
+            _check_alike(j, X[:, j], other[:, j])
     return sp.vstack([X, other], format="csr") if sp.issparse(X) or sp.issparse(other) else np.concatenate([X, other])
 
 
@@ -101,7 +108,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Any table to one matrix of numbers, missing values as NaN.
 
     Numbers and booleans stay as they are. Strings, objects and categories become the rank of their value among those
-    seen, in alphabetical order, or in that of the categories where they are ordered; a value never seen is missing.
+    seen: in the order of the categories where they have one, else what reads as a number by its value, then the others
+    in alphabetical order. A value never seen is missing, and a warning names a column that holds no other.
     That suits trees; for other backbones put your own transformers in a Pipeline, which gets the table untouched.
 
     Attributes
@@ -178,9 +186,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
             return _as_floats(series)
-        native = series.to_native()
-        values = native if isinstance(native, pd.Series) else np.array(series.to_list(), dtype=object)
-        return self._column(j, name, values, _order(native), learn)
+        return self._column(j, name, _values(series), _order(series.to_native()), learn)
 
     def _column(self, j: int, name: Any, values: Any, order: list[Any] | None, learn: bool) -> Array:
         """Numbers as they are, all else as ranks; only distinct values are looked at one by one."""
@@ -194,6 +200,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             ranks = {c: float(rank) for rank, c in enumerate(categories)}
             codes = [ranks.get(v, np.nan) for v in distinct]
+            if distinct and categories and np.isnan(codes).all():
+                _warn_of_unknown(name, distinct[0], categories[0])
         return np.array([*codes, np.nan])[found]  # a missing value is found at -1, the last
 
     def __sklearn_tags__(self) -> Any:
@@ -211,6 +219,53 @@ def _narwhals(X: Any) -> Any:
 
 def _no_categories(n_columns: int) -> list[list[Any] | None]:
     return [None] * n_columns
+
+
+def _library(X: Any) -> str | None:
+    """Name of the library a frame comes from; None for other tables."""
+    return nw.get_native_namespace(X).__name__ if is_frame(X) else None
+
+
+def _full_name(X: Any) -> str:
+    return f"{type(X).__module__.partition('.')[0]}.{type(X).__name__}"
+
+
+def _check_alike(name: Any, mine: Any, others: Any) -> None:
+    """Refuse to put numbers above texts, or categories above those of another order: neither has one meaning."""
+    kinds = _kind(name, mine), _kind(name, others)
+    if set(kinds) == {"numbers", "texts"}:
+        raise ValueError(
+            f"Column {name!r} holds {kinds[0]} among the labeled and {kinds[1]} among the unlabeled rows; make both of "
+            "one type."
+        )
+    orders = [_order(c.to_native()) if isinstance(c, nw.Series) else None for c in (mine, others)]
+    if orders[0] != orders[1]:
+        raise ValueError(
+            f"Column {name!r} has ordered categories that differ between the labeled and the unlabeled rows "
+            f"({orders[0]} and {orders[1]}); give both the same ones."
+        )
+
+
+def _kind(name: Any, column: Any) -> str | None:
+    """What all values of a column are, "numbers" or "texts"; None where they are mixed or missing."""
+    if isinstance(column, nw.Series):
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            return None if column.is_null().all() else "numbers"
+        if column.dtype in (nw.Object, nw.Categorical, nw.Enum):
+            column = _values(column)
+        else:
+            return "texts" if column.dtype == nw.String and not column.is_null().all() else None
+    distinct = _factorize(name, column)[1]
+    for kind, of_type in (("numbers", Number), ("texts", str)):
+        if distinct and all(isinstance(v, of_type) for v in distinct):
+            return kind
+    return None
+
+
+def _values(series: Any) -> Any:
+    """Values of a column as what pandas can factorize."""
+    native = series.to_native()
+    return native if isinstance(native, pd.Series) else np.array(series.to_list(), dtype=object)
 
 
 def _stack_frames(X: Any, other: Any) -> Any:
@@ -258,11 +313,30 @@ def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
 
 
 def _sorted(values: list[Any]) -> list[Any]:
-    """Alphabetical; of different types, one after another."""
+    """What reads as a number by its value, then the others in their own order, or alphabetical where they have none."""
+    numbers = {v: number for v in values if (number := _reads_as(v)) is not None}
+    first, others = sorted(numbers, key=lambda v: (numbers[v], repr(v))), [v for v in values if v not in numbers]
     try:
-        return sorted(values)
+        return first + sorted(others)
     except TypeError:
-        return sorted(values, key=lambda v: (isinstance(v, str), str(v)))
+        return first + sorted(others, key=str)
+
+
+def _reads_as(value: Any) -> float | None:
+    """Return the finite number that a value is, or that its text says."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _warn_of_unknown(name: Any, value: Any, known: Any) -> None:
+    warnings.warn(
+        f"No value of column {name!r} is known from training (now it holds {value!r}, training held {known!r}), so all "
+        "are read as missing; write them as they were in training.",
+        stacklevel=2,
+    )
 
 
 def _as_number(name: Any, value: Any) -> float:
