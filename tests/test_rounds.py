@@ -9,9 +9,9 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips.backbones.xgboost import XGBoost
-from dips.curators import CURATORS, DIPS
+from dips.curators import CURATORS, DIPS, Curator
 from dips.datasets import flip_labels, make_quadrants
-from dips.labelers import CSA, LABELERS, SLA, UPS
+from dips.labelers import CSA, LABELERS, SLA, UPS, Labeler
 from dips.rounds import Rounds
 from dips.training import Trainer
 
@@ -272,6 +272,23 @@ def test_folds_are_trained_on_given_rows_that_are_not_predicted(numbered):
         assert all(max(training) < 30 for training in folds)
         held_out = [i for training in folds for i in range(30) if i not in training]
         assert sorted(held_out) == list(range(30))
+
+
+def test_an_answer_that_is_no_mask_or_no_proposal_is_refused(numbered):
+    X, given, _ = numbered
+
+    class Numbers(Curator):
+        def curate(self, evidence):
+            return evidence.labels
+
+    class OutOfRange(Labeler):
+        def propose(self, candidates):
+            return [0], [7]
+
+    with pytest.raises(ValueError, match="The curator must return a boolean mask"):
+        run_rounds(X, given, curator=Numbers())
+    with pytest.raises(ValueError, match="The labeler must return labels as codes"):
+        run_rounds(X, given, OutOfRange(), "none")
 
 
 def test_a_labeler_and_a_curator_see_the_same_training():

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from dips._typing import Array, Rows
-from dips.curators.base import Curator, Evidence, keep_every_class
+from dips.curators.base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators.none import KeepAll
 from dips.dynamics import Dynamics
-from dips.labelers.base import Candidates, Labeler, caps_of_round, class_frequencies
+from dips.labelers.base import Candidates, Labeler, caps_of_round, checked_proposal, class_frequencies
 from dips.labels import UNLABELED
 from dips.tables import take
 from dips.training import Trainer
@@ -142,7 +142,7 @@ class Rounds:
             caps=caps_of_round(frequencies, t, self.n_rounds, left.size),
             ensemble=lambda n_models: self.trainer.ensemble(training, run.labels[training], left, n_models),
         )
-        rows, labels = self.labeler.propose(candidates)
+        rows, labels = checked_proposal(self.labeler, candidates)
         proposed = left[rows]
         if not self.grow:
             pseudo = ~run.is_given
@@ -161,7 +161,7 @@ class Rounds:
     def _apply_curator(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> None:
         """Judge `rows` of the pool, found at the positions `watched` of the dynamics."""
         evidence = self._evidence(run, rows, watched, t, dynamics)
-        useful = keep_every_class(self.curator.curate(evidence), evidence)
+        useful = keep_every_class(checked_mask(self.curator, evidence), evidence)
         run.useful[:] = False
         run.useful[rows[useful]] = True
         for column, values in ((run.confidence, evidence.confidence), (run.aleatoric, evidence.aleatoric)):

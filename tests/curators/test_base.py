@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dips.curators import Curator, Evidence, FunctionCurator
-from dips.curators.base import keep_every_class
+from dips.curators.base import checked_mask, keep_every_class
 from dips.dynamics import STATISTICS
 
 from .examples import make_evidence, random_labels, random_trajectories
@@ -84,10 +84,15 @@ def test_a_function_is_a_curator_and_sees_every_statistic():
         (np.arange(60), r"int64 of shape \(60,\)"),
     ],
 )
-def test_what_a_function_returns_is_checked(returned, found):
+def test_what_a_curator_returns_is_checked(returned, found):
+    class Fixed(Curator):
+        def curate(self, evidence):
+            return returned
+
     evidence = make_evidence(random_trajectories(), random_labels())
-    with pytest.raises(ValueError, match=rf"must return a boolean mask of shape \(60,\); got {found}\."):
-        FunctionCurator(lambda shown: returned).curate(evidence)
+    for curator in (FunctionCurator(lambda shown: returned), Fixed()):
+        with pytest.raises(ValueError, match=rf"must return a boolean mask of shape \(60,\); got {found}\."):
+            checked_mask(curator, evidence)
 
 
 def test_evidence_names_the_two_statistics_of_the_paper():

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from dips.backbones.plain import Plain
 from dips.labelers import FunctionLabeler, Labeler
-from dips.labelers.base import best_of_each_class, caps_of_round, class_frequencies, share_of_round
+from dips.labelers.base import best_of_each_class, caps_of_round, checked_proposal, class_frequencies, share_of_round
 from dips.training import Trainer
 
 from .examples import make_candidates, naive_best, random_members
@@ -94,13 +94,13 @@ def test_a_labeler_must_say_how_it_chooses():
 def test_a_function_is_a_labeler():
     seen = make_candidates(random_members(n=5))
     labeler = FunctionLabeler(lambda candidates: ([3, 0], candidates.probabilities.argmax(axis=1)[[3, 0]]))
-    rows, labels = labeler.propose(seen)
+    rows, labels = checked_proposal(labeler, seen)
     assert rows.tolist() == [3, 0]
     assert labels.tolist() == seen.probabilities.argmax(axis=1)[[3, 0]].tolist()
 
 
 def test_a_function_may_propose_nothing():
-    rows, labels = FunctionLabeler(lambda candidates: ([], [])).propose(make_candidates(random_members()))
+    rows, labels = checked_proposal(FunctionLabeler(lambda candidates: ([], [])), make_candidates(random_members()))
     assert rows.size == labels.size == 0
     assert rows.dtype.kind == labels.dtype.kind == "i"
 
@@ -122,9 +122,44 @@ def test_a_function_may_propose_nothing():
         (([0], ["ill"]), r"labels as whole numbers; got <U3\."),
     ],
 )
-def test_what_a_function_returns_is_checked(returned, message):
-    with pytest.raises(ValueError, match=f"The labeler function must return {message}"):
-        FunctionLabeler(lambda candidates: returned).propose(make_candidates(random_members(n=5)))
+def test_what_a_labeler_proposes_is_checked(returned, message):
+    class Fixed(Labeler):
+        def propose(self, candidates):
+            return returned
+
+    for labeler in (FunctionLabeler(lambda candidates: returned), Fixed()):
+        with pytest.raises(ValueError, match=f"The labeler must return {message}"):
+            checked_proposal(labeler, make_candidates(random_members(n=5)))
+
+
+def choosing(labels=(0, 1, 2), scores=(0.9, 0.8, 0.7), eligible=(True, True, True)):
+    class Choosing(Labeler):
+        def choose(self, candidates):
+            return labels, scores, eligible
+
+    return Choosing()
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"labels": [0, 1, 3]}, r"return labels as codes from 0 to 2\."),
+        ({"labels": [-1, 1, 2]}, r"return labels as codes from 0 to 2\."),
+        ({"labels": [0.0, 1.0, 2.0]}, r"return labels as whole numbers; got float64\."),
+        ({"scores": [0.9, np.nan, 0.7]}, r"return a score for every row that may be taken; got NaN\."),
+        ({"eligible": [1, 0, 1]}, r"a boolean mask of shape \(3,\); got shapes .* and a mask of int64\."),
+        ({"scores": [0.9]}, r"of shape \(3,\); got shapes \(3,\), \(1,\), \(3,\)"),
+    ],
+)
+def test_what_a_labeler_chooses_is_checked(choice, message):
+    with pytest.raises(ValueError, match=f"The labeler must .*{message}"):
+        choosing(**choice).propose(make_candidates(random_members(n=3)))
+
+
+def test_rows_that_may_not_be_taken_need_no_label_and_no_score():
+    labeler = choosing(labels=[0, -1, 2], scores=[0.9, np.nan, 0.7], eligible=[True, False, True])
+    rows, labels = labeler.propose(make_candidates(random_members(n=3)))
+    assert rows.tolist() == labels.tolist() == [0, 2]
 
 
 def test_an_error_in_the_function_is_its_own():

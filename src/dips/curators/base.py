@@ -83,13 +83,18 @@ class FunctionCurator(Curator):
 
     def curate(self, evidence: Evidence) -> Array:
         """Call the function."""
-        useful = np.asarray(self.function(evidence))
-        if useful.shape != evidence.labels.shape or useful.dtype != bool:
-            raise ValueError(
-                f"The curator function must return a boolean mask of shape {evidence.labels.shape}; "
-                f"got {useful.dtype} of shape {useful.shape}."
-            )
-        return useful
+        return self.function(evidence)
+
+
+def checked_mask(curator: Curator, evidence: Evidence) -> Array:
+    """Ask any curator which rows are useful, and check that it answers with a mask of them."""
+    useful = np.asarray(curator.curate(evidence))
+    if useful.shape != evidence.labels.shape or useful.dtype != bool:
+        raise ValueError(
+            f"The curator must return a boolean mask of shape {evidence.labels.shape}; "
+            f"got {useful.dtype} of shape {useful.shape}."
+        )
+    return useful
 
 
 _SHARE_KEPT_OF_A_LOST_CLASS = 0.1

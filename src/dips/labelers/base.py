@@ -62,7 +62,8 @@ class Labeler(BaseEstimator):
 
     def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
         """Return positions among the candidates and the labels proposed for them."""
-        labels, scores, eligible = self.choose(candidates)
+        labels, scores, eligible = (np.asarray(a) for a in self.choose(candidates))
+        _check_choice(labels, scores, eligible, candidates)
         rows = best_of_each_class(labels, scores, eligible, candidates.caps)
         return rows, labels[rows]
 
@@ -74,31 +75,52 @@ class FunctionLabeler(Labeler):
         self.function = function
 
     def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
-        """Call the function and check what it returns."""
-        n, n_classes = candidates.probabilities.shape
-        returned = self.function(candidates)
-        try:
-            rows, labels = returned
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"The labeler function must return two things, positions and labels; got {type(returned).__name__}."
-            ) from None
-        rows, labels = _whole_numbers(rows, "positions"), _whole_numbers(labels, "labels")
-        if rows.shape != labels.shape or rows.ndim != 1:
-            raise ValueError(
-                f"The labeler function must return as many labels as positions; got {labels.shape} and {rows.shape}."
-            )
-        if rows.size and not (rows.min() >= 0 and rows.max() < n and np.unique(rows).size == rows.size):
-            raise ValueError(f"The labeler function must return distinct positions from 0 to {n - 1}.")
-        if labels.size and not (labels.min() >= 0 and labels.max() < n_classes):
-            raise ValueError(f"The labeler function must return labels as codes from 0 to {n_classes - 1}.")
-        return rows, labels
+        """Call the function."""
+        return self.function(candidates)
+
+
+def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Array]:
+    """Ask any labeler for its proposal, and check that it is distinct positions and a code for each."""
+    n, n_classes = candidates.probabilities.shape
+    returned = labeler.propose(candidates)
+    try:
+        rows, labels = returned
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The labeler must return two things, positions and labels; got {type(returned).__name__}."
+        ) from None
+    rows, labels = _whole_numbers(rows, "positions"), _whole_numbers(labels, "labels")
+    if rows.shape != labels.shape or rows.ndim != 1:
+        raise ValueError(f"The labeler must return as many labels as positions; got {labels.shape} and {rows.shape}.")
+    if rows.size and not (rows.min() >= 0 and rows.max() < n and np.unique(rows).size == rows.size):
+        raise ValueError(f"The labeler must return distinct positions from 0 to {n - 1}.")
+    _check_codes(labels, n_classes)
+    return rows, labels
+
+
+def _check_choice(labels: Array, scores: Array, eligible: Array, candidates: Candidates) -> None:
+    """Refuse a choice out of which the best rows of a class could not be told."""
+    n, n_classes = candidates.probabilities.shape
+    shapes = [a.shape for a in (labels, scores, eligible)]
+    if shapes != [(n,)] * 3 or eligible.dtype != bool:
+        raise ValueError(
+            f"The labeler must choose with labels, scores and a boolean mask of shape {(n,)}; got shapes "
+            f"{', '.join(map(str, shapes))} and a mask of {eligible.dtype}."
+        )
+    _check_codes(_whole_numbers(labels, "labels")[eligible], n_classes)
+    if np.isnan(scores[eligible]).any():
+        raise ValueError("The labeler must return a score for every row that may be taken; got NaN.")
+
+
+def _check_codes(labels: Array, n_classes: int) -> None:
+    if labels.size and not (labels.min() >= 0 and labels.max() < n_classes):
+        raise ValueError(f"The labeler must return labels as codes from 0 to {n_classes - 1}.")
 
 
 def _whole_numbers(values: Any, what: str) -> Array:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"The labeler function must return {what} as whole numbers; got {array.dtype}.")
+        raise ValueError(f"The labeler must return {what} as whole numbers; got {array.dtype}.")
     return array.astype(np.intp)
 
 
