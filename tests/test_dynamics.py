@@ -203,6 +203,29 @@ def test_probabilities_of_another_shape_are_refused():
         dynamics.update(np.full((4, 3), 1 / 3))
 
 
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        ([-1.0, 2.0], "from -1 to 2 .*end in a softmax"),
+        ([0.7, 0.7], "off 1 by up to 0.4"),
+        ([np.nan, 1.0], "missing or infinite; .*imputer"),
+    ],
+)
+def test_what_is_no_probability_is_refused_at_the_first_and_the_last_checkpoint(p, message):
+    fine, wrong = np.full((4, 2), 0.5), np.tile(p, (4, 1))
+    dynamics = Dynamics(4, 2)
+    with pytest.raises(ValueError, match=message):
+        dynamics.update(wrong)
+    dynamics.update(fine)
+    dynamics.update(wrong)
+    with pytest.raises(ValueError, match=message):
+        dynamics.finish()
+
+
+def test_rounding_is_forgiven():
+    watched(random_checkpoints() + 1e-5)
+
+
 # Windows
 
 

@@ -157,18 +157,85 @@ def test_folds_are_stratified():
         assert np.bincount(y[held_out]).tolist() == [4, 4, 4]
 
 
-def test_a_class_with_a_single_row_has_no_probability_where_nobody_saw_it():
+def test_every_fold_is_trained_on_the_only_row_of_a_class():
     X, y = pool()
     y = np.where(np.arange(60) == 10, 2, y % 2)
-    p = trainer(GaussianNB(), X).out_of_fold(np.arange(60), y, n_folds=3)
-    assert p[10, 2] == 0
-    assert_allclose(p.sum(axis=1), 1)
+    rows = np.arange(60)
+    p = trainer(Memory(), X).out_of_fold(rows, y, n_folds=3)
+    assert_array_equal(p[10], [0, 0, 1])
+    assert_allclose(np.delete(p, 10, axis=0), 1 / 3)
+    assert all(10 in fit["rows"] for fit in Memory.fits)
 
 
-def test_a_fold_with_a_single_class_is_certain_of_it():
+def test_two_rows_of_two_classes_are_both_trained_on():
     X, _ = pool()
-    p = trainer(GaussianNB(), X, n_classes=2).out_of_fold(np.array([4, 5]), np.array([0, 1]), n_folds=2)
-    assert_array_equal(p, [[0, 1], [1, 0]])
+    p = trainer(Memory(), X, n_classes=2).out_of_fold(np.array([4, 5]), np.array([0, 1]), n_folds=2)
+    assert_array_equal(p, np.eye(2))
+
+
+@pytest.mark.parametrize("wanted", [2, 3])
+def test_a_class_with_two_rows_is_in_every_training_part(wanted):
+    X, y = pool()
+    y = np.where(np.isin(np.arange(60), np.arange(10, 10 + wanted)), 2, y % 2)
+    trainer(Memory(), X).out_of_fold(np.arange(60), y, n_folds=5)
+    assert all(any(y[int(i)] == 2 for i in fit["rows"]) for fit in Memory.fits)
+
+
+def told_of_three_classes(name):
+    if name == "net":
+        import torch
+        from skorch import NeuralNetClassifier
+
+        net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Softmax(dim=-1))
+        return NeuralNetClassifier(net, max_epochs=1, train_split=None)
+    if name == "xgboost":
+        return pytest.importorskip(name).XGBClassifier(n_estimators=2, objective="multi:softprob", num_class=3)
+    if name == "lightgbm":
+        return pytest.importorskip(name).LGBMClassifier(n_estimators=2, objective="multiclass", num_class=3)
+    return pytest.importorskip(name).CatBoostClassifier(iterations=2, class_weights=[1, 2, 3])
+
+
+@pytest.mark.parametrize("name", ["net", "xgboost", "lightgbm", "catboost"])
+def test_a_backbone_that_was_told_of_every_class_finds_them_in_every_fold(name):
+    if name == "net":
+        pytest.importorskip("skorch")
+    X, y = pool()
+    y = np.where(np.arange(60) == 10, 2, y % 2)
+    p = trainer(told_of_three_classes(name), X).out_of_fold(np.arange(60), y, n_folds=3)
+    assert_allclose(p.sum(axis=1), 1, atol=1e-5)
+
+
+# What is no probability
+
+
+class Claiming(Memory):
+    """Gives every row the same, whatever it is."""
+
+    def __init__(self, claims=(0.5, 0.5), random_state=None):
+        self.claims = claims
+        super().__init__(random_state)
+
+    def predict_proba(self, X):
+        return np.tile(self.claims, (len(X), 1))
+
+
+@pytest.mark.parametrize(
+    ("claims", "message"),
+    [
+        ((-2.0, 3.0), r"from -2 to 3 whose sum .* off 1 by up to 0; a network must end in a softmax"),
+        ((0.4, 0.4), "off 1 by up to 0.2; a network must end in a softmax"),
+        ((np.nan, 1.0), "missing or infinite; if the table has missing values, begin a Pipeline with an imputer"),
+        ((1.0,), r"shape \(60, 1\) for 60 rows and 2 classes"),
+    ],
+)
+def test_what_is_no_probability_is_refused(claims, message):
+    X, y = pool(n_classes=2)
+    rows = np.arange(60)
+    train = trainer(Claiming(claims), X, n_classes=2)
+    with pytest.raises(ValueError, match=message):
+        train.predict(train.fit(rows, y), rows)
+    with pytest.raises(ValueError, match=message):
+        train.ensemble(rows, y, rows, n_models=2)
 
 
 # Ensembles

@@ -26,6 +26,7 @@ _ACCUMULATORS = {
     "entropy": ("entropy",),
 }
 _MAX_TRACKED = 10_000
+_ROUNDING, _ROUNDING_OF_A_SUM = 1e-4, 1e-3  # what single precision may be off
 _LEAST = np.finfo(np.float64).eps  # a probability of 0 costs 36, not infinity
 
 
@@ -105,11 +106,8 @@ class Dynamics:
     def update(self, p: Array) -> None:
         """Take in the class probabilities (n, C) at the next checkpoint."""
         p = np.asarray(p, dtype=np.float64)  # a variance from single precision would be wrong in the fourth digit
-        if p.shape != (self.n_rows, self.n_classes):
-            raise ValueError(
-                f"The backbone gave probabilities of shape {p.shape} for {self.n_rows} rows and {self.n_classes} "
-                "classes; it must give one for each row and class of the training labels."
-            )
+        if self.n_checkpoints == 0 or p.shape != self.probabilities.shape:
+            check_probabilities(p, self.n_rows, self.n_classes)
         self.probabilities = p
         self.n_checkpoints += 1
         if self.track.size:
@@ -121,6 +119,7 @@ class Dynamics:
         """Close the training; one that stopped before its window began is judged by its last checkpoint."""
         if self.n_checkpoints == 0:
             raise RuntimeError("The training showed no checkpoint.")
+        check_probabilities(self.probabilities, self.n_rows, self.n_classes)
         if self._n_averaged == 0:
             warnings.warn(
                 f"The training stopped after {self.n_checkpoints} checkpoints, before the window {self.window} began; "
@@ -179,6 +178,26 @@ class Watch:
 
     X: Any
     dynamics: Dynamics
+
+
+def check_probabilities(p: Array, n_rows: int, n_classes: int) -> None:
+    """Refuse what a backbone gave if it is not one probability for each row and class."""
+    if p.shape != (n_rows, n_classes):
+        raise ValueError(
+            f"The backbone gave probabilities of shape {p.shape} for {n_rows} rows and {n_classes} classes; it must "
+            "give one for each row and class of the training labels."
+        )
+    if not np.isfinite(p).all():
+        raise ValueError(
+            "The backbone gave probabilities that are missing or infinite; if the table has missing values, begin a "
+            "Pipeline with an imputer, else train more slowly."
+        )
+    off = np.abs(p.sum(axis=1) - 1.0).max(initial=0.0)
+    if p.min(initial=0.0) < -_ROUNDING or p.max(initial=0.0) > 1 + _ROUNDING or off > _ROUNDING_OF_A_SUM:
+        raise ValueError(
+            f"The backbone gave probabilities from {p.min():.3g} to {p.max():.3g} whose sum over the classes is off 1 "
+            f"by up to {off:.3g}; a network must end in a softmax (or, for skorch, be trained with CrossEntropyLoss)."
+        )
 
 
 def check_window(window: tuple[float, float]) -> None:

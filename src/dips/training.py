@@ -12,9 +12,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dips._typing import Array, Rows
 from dips.backbones import find_backbone
-from dips.dynamics import Dynamics, Watch
+from dips.dynamics import Dynamics, Watch, check_probabilities
 from dips.labelers.base import Moments
-from dips.tables import take
+from dips.tables import n_rows, take
 
 _MAX_SEED = 2**31 - 1
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
@@ -54,17 +54,22 @@ class Trainer:
 
     def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
         """Class probabilities of the given rows of the pool."""
-        return self.backbone.predict_proba(estimator, take(self.X, rows)).astype(np.float64)
+        return self._probabilities(estimator, take(self.X, rows))
 
     def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
-        """Class probabilities (m, C) of the rows, each from a model that was trained without it."""
+        """Class probabilities (m, C) of the rows, each from a model that was trained without it.
+
+        Except for the only row of a class: every model is trained on it, for it must know all the classes.
+        """
         fold = self._stratified_folds(labels, n_folds)
+        is_only = np.bincount(labels)[labels] == 1
         folds = np.unique(fold)
         seeds = [self._draw_seed() for _ in folds]
 
         def one_fold(k: int, seed: int) -> Array:
-            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            return self._predict_from(train, test, rows, labels, seed)
+            train = (fold != k) | is_only
+            member = self._fit(self._prepared(seed, alone=False), rows[train], labels[train], seed)
+            return self.predict(member, rows[fold == k])
 
         p = np.empty((rows.size, self.n_classes))
         for k, predicted in zip(folds, self._in_parallel(one_fold, zip(folds, seeds, strict=True)), strict=True):
@@ -79,7 +84,7 @@ class Trainer:
         def one_member(seed: int, varied: dict[str, Any]) -> Array:
             member = self._prepared(seed, varied, alone=False)
             self._fit(member, rows, labels, seed)
-            return self.backbone.predict_proba(member, X_targets).astype(np.float64)
+            return self._probabilities(member, X_targets)
 
         mean, squares = np.zeros((2, targets.size, self.n_classes))
         for k, p in enumerate(self._in_parallel(one_member, draws), start=1):
@@ -96,15 +101,9 @@ class Trainer:
             self.backbone.fit(estimator, take(self.X, rows), labels, weight, watch)
         return estimator
 
-    def _predict_from(self, train: Rows, test: Rows, rows: Rows, labels: Array, seed: int) -> Array:
-        """Probabilities in one fold, whose training part may lack a class."""
-        present, codes = np.unique(labels[train], return_inverse=True)
-        p = np.zeros((test.size, self.n_classes))
-        if present.size == 1:
-            p[:, present] = 1.0
-            return p
-        member = self._fit(self._prepared(seed, alone=False), rows[train], codes, seed)
-        p[:, present] = self.predict(member, rows[test])
+    def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:
+        p = self.backbone.predict_proba(estimator, X).astype(np.float64)
+        check_probabilities(p, n_rows(X), self.n_classes)
         return p
 
     def _prepared(self, seed: int, varied: dict[str, Any] | None = None, alone: bool = True) -> BaseEstimator:
