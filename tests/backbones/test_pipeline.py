@@ -9,6 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
 
 from .families import catboost, fit_and_watch, gradient_boosting, sgd, table
@@ -43,6 +44,37 @@ def test_a_pipeline_without_transformers_is_its_last_step(first):
     X, y, X_watch = table(2)
     dynamics = fit_and_watch(make_pipeline(*first, gradient_boosting()), X, y, X_watch)
     assert_array_equal(dynamics.trajectories, fit_and_watch(gradient_boosting(), X, y, X_watch).trajectories)
+
+
+@pytest.mark.parametrize("step", ["passthrough", None])
+def test_a_step_that_does_nothing_is_copied(step):
+    pipeline = Pipeline([("nothing", step), ("scale", StandardScaler()), ("boost", gradient_boosting())])
+    copy = find_backbone(pipeline).clone(pipeline)
+    assert copy.steps[0] == ("nothing", step)
+    assert copy[1] is not pipeline[1]
+    assert copy[-1] is not pipeline[-1]
+    X, y, _ = table(2)
+    model = PseudoLabelClassifier(pipeline, n_rounds=2, random_state=0).fit(X, y)
+    assert model.predict_proba(X).shape == (len(y), 2)
+
+
+class Named(Pipeline):
+    def __init__(self, steps, *, title="", memory=None, verbose=False):
+        super().__init__(steps, memory=memory, verbose=verbose)
+        self.title = title
+
+
+def test_a_copy_is_of_the_same_kind_with_the_same_settings():
+    pipeline = Named([("scale", StandardScaler()), ("boost", gradient_boosting())], title="mine", verbose=False)
+    copy = find_backbone(pipeline).clone(pipeline)
+    assert type(copy) is Named
+    assert copy.title == "mine"
+    pipeline = make_pipeline(StandardScaler(), gradient_boosting(), memory="here", verbose=True)
+    if "transform_input" in pipeline.get_params():  # since scikit-learn 1.6
+        pipeline.set_params(transform_input=["X_val"])
+    copy = find_backbone(pipeline).clone(pipeline)
+    settings = [{k: v for k, v in p.get_params(deep=False).items() if k != "steps"} for p in (pipeline, copy)]
+    assert settings[0] == settings[1]
 
 
 def test_a_pipeline_may_end_in_a_pipeline():

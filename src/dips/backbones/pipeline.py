@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import Pipeline
 
 from dips._typing import Array
 from dips.backbones.base import Backbone
@@ -53,10 +52,10 @@ class PipelineBackbone(Backbone):
         return True
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
-        """Copy the last step as its family does."""
-        steps = [(name, clone(step)) for name, step in estimator.steps[:-1]]
+        """Copy the last step as its family does; another may be no estimator but "passthrough" or None."""
+        steps = [(name, clone(step, safe=False)) for name, step in estimator.steps[:-1]]
         last = (self.name, self.last.clone(estimator[-1]))
-        return Pipeline([*steps, last], memory=estimator.memory, verbose=estimator.verbose)
+        return type(estimator)(**estimator.get_params(deep=False) | {"steps": [*steps, last]})
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Ask the last step's family."""
