@@ -77,7 +77,7 @@ def test_the_model_is_trained_on_the_useful_rows():
     useful = model.samples_["useful"].to_numpy()
     again = xgboost(random_state=model.estimator_.random_state).fit(X[useful], Y[useful])
     assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-6)
-    assert model.history_["n_given"].tolist() == [useful.sum()]
+    assert model.history_["n_given"].tolist() == [Y.size, useful.sum()]
 
 
 def test_without_a_curator_it_is_the_backbone_itself():

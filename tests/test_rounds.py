@@ -329,6 +329,21 @@ def test_only_trainings_that_are_judged_by_are_watched():
     assert run_rounds(X[:N_LABELED], given[:N_LABELED], None, curator)[1].watched == [True, False]
 
 
+@pytest.mark.parametrize("at_start", [True, False])
+def test_labels_alone_are_curated_once_and_no_training_is_watched_for_nothing(at_start):
+    X, given = noisy_table(2)
+    run, spy = run_rounds(X[:N_LABELED], given[:N_LABELED], curator=DIPS(conf=CONF), at_start=at_start)
+    assert spy.watched == [True, False]
+    assert run.termination == "all_labeled"
+    assert len(spy.trained[1]) == run.useful.sum() < N_LABELED
+
+
+def test_the_model_after_the_last_pseudo_label_is_not_watched(numbered):
+    X, given, y = numbered
+    _, spy = run_rounds(X, given, lambda shown: (np.arange(30), y[30:]), changing_curator)
+    assert spy.watched == [True, True, False]
+
+
 @pytest.mark.parametrize("curator", [name for name in CURATORS.by_name() if name != "none"])
 def test_a_forest_cannot_be_curated(curator):
     X, given = noisy_table(2)
@@ -374,7 +389,7 @@ def test_it_goes_on_while_the_curator_changes_its_mind(numbered):
     X, given, _ = numbered
     run, _ = run_rounds(X, given, lambda shown: ([], []), changing_curator)
     assert run.termination == "max_iter"
-    assert len(run.history) == T
+    assert run.history[-1]["round"] == T
 
 
 def test_the_last_round_proposes_nothing_that_no_model_would_be_trained_on(numbered):
@@ -395,27 +410,42 @@ def test_without_a_labeler_labels_are_curated_and_the_model_fitted_once(numbered
     X, given, _ = numbered
     run, spy = run_rounds(X[:30], given[:30], None, changing_curator)
     assert [len(training) for training in spy.trained] == [30, changing_mask(np.arange(30), 0).sum()]
-    assert len(run.history) == 1
+    assert [record["round"] for record in run.history] == [0, 1]
+
+
+def test_the_history_begins_with_the_labels_dropped_at_the_start(numbered):
+    X, given, _ = numbered
+    start = run_rounds(X, given, curator=changing_curator)[0].history[0]
+    assert start.pop("elapsed_s") > 0
+    n_dropped = (~changing_mask(np.arange(30), 0)).sum()
+    counts = {"n_given": 30, "n_pseudo": 0, "n_proposed": 0, "n_dropped": n_dropped, "n_returned": 0, "n_left": 30}
+    assert start == {"round": 0, **counts}
+
+
+@pytest.mark.parametrize("settings", [{"curator": "none"}, {"curator": changing_curator, "at_start": False}])
+def test_the_history_begins_with_the_first_round_where_the_start_is_not_curated(numbered, settings):
+    X, given, _ = numbered
+    assert run_rounds(X, given, **settings)[0].history[0]["round"] == 1
 
 
 def test_the_history_adds_up(numbered):
     X, given, _ = numbered
     run, spy = run_rounds(X, given, "greedy", changing_curator, n_rounds=5)
-    trained, left = spy.trained[1:], 30
-    assert [record["round"] for record in run.history] == [1, 2, 3, 4, 5]
-    assert any(record["n_dropped"] for record in run.history)
+    trained, left = spy.trained, 30
+    assert [record["round"] for record in run.history] == [0, 1, 2, 3, 4, 5]
+    assert any(record["n_dropped"] for record in run.history[1:])
     assert any(record["n_returned"] for record in run.history)
-    for t, record in enumerate(run.history, start=1):
-        now = trained[t - 1]
+    for t, record in enumerate(run.history):
+        now = trained[t]
         assert record["n_given"] == sum(i < 30 for i in now)
         assert record["n_pseudo"] == sum(i >= 30 for i in now)
-        assert record["n_proposed"] == (run.round == t).sum()
+        assert record["n_proposed"] == (run.round[30:] == t).sum()
         left -= record["n_proposed"]
         assert record["n_left"] == left
         assert record["elapsed_s"] > 0
         if t < 5:
-            after = trained[t]
-            new = [i for i in after if run.round[i] == t]
+            after = trained[t + 1]
+            new = [i for i in after if i >= 30 and run.round[i] == t]
             assert record["n_dropped"] == len(set(now) - set(after))
             assert record["n_returned"] == len(set(after) - set(now) - set(new))
             assert len(after) == len(now) - record["n_dropped"] + record["n_returned"] + len(new)

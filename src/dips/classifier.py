@@ -58,7 +58,7 @@ class PseudoLabelClassifier(CuratingClassifier):
     labeled_iter_ : 0 for given labels, the round for pseudo-labels, -1 for rows never labeled
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
-    history_ : data frame, a row a round
+    history_ : data frame, a row a round; round 0 is the curation at the start
     samples_ : data frame, a row a row of the input: source, given_label, final_label, round, confidence, aleatoric,
         useful (trained on by the last model), suggested_label (for a given label that is distrusted); rows of
         `X_unlabeled` come last
@@ -156,7 +156,7 @@ class PseudoLabelClassifier(CuratingClassifier):
             results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)
         self.transduction_ = _columns([labels.decode(run.labels) for labels, run in results])
         self.labeled_iter_ = _columns([run.round for _, run in results])
-        self.n_iter_ = max(len(run.history) for _, run in results)
+        self.n_iter_ = max(run.history[-1]["round"] for _, run in results)
         conditions = [run.termination for _, run in results]
         self.termination_condition_ = conditions if self.multilabel_ else conditions[0]
         return self

@@ -21,6 +21,7 @@ from dips.tables import take
 from dips.training import Trainer
 
 NEVER = -1
+_NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 @dataclass
@@ -34,7 +35,7 @@ class Run:
     confidence: Array = field(init=False)  # as last curated; NaN where never
     aleatoric: Array = field(init=False)
     estimator: BaseEstimator | None = None
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)  # a record a round; round 0 is the curated start
     termination: str = ""
     trajectories: Array | None = None
 
@@ -81,7 +82,7 @@ class Rounds:
         self.n_rounds, self.grow = n_rounds, grow
         curates = not isinstance(curator, KeepAll)
         self.at_start, self.in_rounds = at_start and curates, in_rounds and curates and labeler is not None
-        self.track = np.empty(0, dtype=np.intp) if track is None else track
+        self.track = _NO_ROWS if track is None else track
         self.on_round = on_round
         if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
@@ -89,18 +90,15 @@ class Rounds:
     def run(self, given: Array) -> Run:
         """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
         run = Run(given)
-        if self.at_start:
+        if self.at_start or (self.in_rounds and not self._left(run).size):  # without a round to curate in, curate once
             self._start(run)
         for t in range(1, self.n_rounds + 1):
             began, trained_on = time.perf_counter(), run.useful.copy()
-            dynamics = self._dynamics(given.size) if self.in_rounds and t < self.n_rounds else None
+            run.termination = self._foreseen_end(run, t)
+            dynamics = self._dynamics(given.size) if self.in_rounds and not run.termination else None
             run.estimator = self._fit(run, dynamics)
-            proposed = np.empty(0, dtype=np.intp)
-            if self.labeler is None or not self._left(run).size:
-                run.termination = "all_labeled"
-            elif t == self.n_rounds:
-                run.termination = "max_iter"
-            else:
+            proposed = _NO_ROWS
+            if not run.termination:
                 proposed = self._propose(run, t, dynamics)
                 self._curate(run, t, dynamics, proposed)
                 if proposed.size == 0 and (run.useful == trained_on).all():
@@ -114,12 +112,19 @@ class Rounds:
 
     def _start(self, run: Run) -> None:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones; some curators look twice."""
-        given = np.flatnonzero(run.is_given)
+        began, given = time.perf_counter(), np.flatnonzero(run.is_given)
         for _ in range(self.curator.n_passes):
             dynamics = self._dynamics(given.size)
             run.estimator = self._fit(run, dynamics, given)
             self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
             run.trajectories = dynamics.trajectories if self.track.size else None
+        run.history.append(self._record(run, 0, run.is_given, _NO_ROWS, time.perf_counter() - began))
+
+    def _foreseen_end(self, run: Run, t: int) -> str:
+        """Why round t is the last, where that is known before it is trained."""
+        if self.labeler is None or not self._left(run).size:
+            return "all_labeled"
+        return "max_iter" if t == self.n_rounds else ""
 
     def _fit(self, run: Run, dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
         rows = np.flatnonzero(run.useful)
