@@ -258,6 +258,16 @@ def test_arrays_may_be_passed_apart(container):
     assert (model.samples_["source"][80:] != "given").all()
 
 
+def test_minus_one_besides_unlabeled_rows_passed_apart_is_warned_of():
+    three = np.where(DOSE < 2, TRUTH, -1)
+    with pytest.warns(UserWarning, match=rf"-1 in y is read as unlabeled \({(three == -1).sum()} rows\), besides"):
+        quick().fit(NUMBERS, three, X_unlabeled=NUMBERS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(curator="none").fit(NUMBERS, TRUTH, X_unlabeled=NUMBERS)
+        quick(curator="none").fit(NUMBERS, np.where(three == -1, None, "a" + WARD.astype(object)), X_unlabeled=NUMBERS)
+
+
 def test_columns_passed_apart_are_put_in_order():
     X = TABLES["pandas"]
     apart = quick().fit(X[:80], TRUTH[:80], X_unlabeled=X[80:][["smokes", "ward", "age", "dose"]])

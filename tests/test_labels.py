@@ -101,6 +101,12 @@ def test_minus_one_and_one_alone_are_two_classes_with_a_warning():
     assert labels.codes.tolist() == [0, 1, 1]
 
 
+@pytest.mark.parametrize("dtype", [">i4", ">i8", ">f8", "<i4"])
+def test_labels_may_be_of_either_byte_order(dtype):
+    for y in (np.array([0, 1, -1], dtype=dtype), pd.Series(np.array([0, 1, -1], dtype=dtype))):
+        assert encode_labels(y).codes.tolist() == [0, 1, UNLABELED]
+
+
 def test_the_string_minus_one_is_a_class():
     assert encode_labels(["-1", "1"]).classes.tolist() == ["-1", "1"]
 
@@ -158,7 +164,14 @@ def test_a_column_vector_is_one_column_with_a_warning():
         ([None, None], "No labeled row: all 2"),
         ([-1, -1, -1], "No labeled row: all 3"),
         ([], "No labeled row"),
-        ([np.nan, -1.0, np.nan], "Only one class is labeled \\(-1, 1 rows\\)"),
+        ([np.nan, -1.0, np.nan], "both -1 and missing labels"),
+        ([0, 1, -1, None], "both -1 and missing labels.* mark them one way"),
+        (np.array([-1, 0, 1, np.nan]), "both -1 and missing labels"),
+        (["a", -1, None, "b"], "both -1 and missing labels"),
+        (np.array(["a", "b", np.nan]), "the text 'nan' as a class: probably a missing label that became text"),
+        (np.array(["a", "b", None]).astype(str), "the text 'None' as a class"),
+        (["a", "b", ""], "the text '' as a class"),
+        (pd.Series(["a", "b", "<NA>"]), "the text '<NA>' as a class"),
         (["a", "a", None], "Only one class is labeled \\('a', 2 rows\\)"),
         ([1, -1, -1, 1, 1.0, -1, 2, 0.5], "continuous.* 0.5"),
         (np.array([0, 1, np.inf]), "infinity"),

@@ -132,7 +132,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         X : table (n, p)
             NumPy array, sparse matrix, pandas or polars frame; for a Pipeline, whatever its first step takes.
         y : column (n,), or 0/1 matrix (n, L) for multi-label
-            Unlabeled rows are marked by a missing value (None, NaN, pd.NA), or by -1 where no label is missing.
+            Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
+            alone are two classes.
         X_unlabeled : table, optional
             More unlabeled rows, with the same columns.
         sample_weight : (n,), optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -72,6 +73,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         curators = [CURATORS.resolve(self.curator) for _ in targets]
         weight = None if sample_weight is None else _check_weight(sample_weight, n_rows(X))
         if X_unlabeled is not None:
+            _warn_of_minus_one(targets)
             n_more = n_rows(X_unlabeled)
             X, targets = stack(X, X_unlabeled), [labels.followed_by_unlabeled(n_more) for labels in targets]
             weight = None if weight is None else np.append(weight, np.ones(n_more))
@@ -154,6 +156,17 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = backbone.input_tags.allow_nan
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def _warn_of_minus_one(targets: list[Labels]) -> None:
+    labels = targets[0]
+    n_unlabeled = (~labels.is_labeled).sum()
+    if len(targets) == 1 and n_unlabeled and labels.mark == UNLABELED and labels.classes.dtype.kind in "iu":
+        warnings.warn(
+            f"-1 in y is read as unlabeled ({n_unlabeled} rows), besides the rows of X_unlabeled; if it is a class, "
+            "write it another way.",
+            stacklevel=5,
+        )
 
 
 def _by_target(parts: list[pd.DataFrame], names: list[Any]) -> pd.DataFrame:

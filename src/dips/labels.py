@@ -17,6 +17,7 @@ from dips._typing import Array
 from dips.tables import is_frame
 
 UNLABELED = -1
+_MISSING_AS_TEXT = ("", "nan", "None", "NaT", "<NA>")
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ def encode_targets(y: Any, *, all_labeled: bool = False) -> list[Labels]:
 def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     """Find the classes and the unlabeled rows of one label column.
 
-    A row is unlabeled if its label is missing (None, NaN, pd.NA). Where no label is missing, -1 means unlabeled, as in
-    scikit-learn; where some are, -1 is a class like any other. With `all_labeled`, every row must have a label and -1
-    is a class.
+    A row is unlabeled if its label is missing (None, NaN, pd.NA), or -1, as in scikit-learn; both marks together are
+    refused. Labels that are -1 and 1 alone are two classes. With `all_labeled`, every row must have a label and -1 is a
+    class.
 
     Examples
     --------
@@ -101,14 +102,16 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     if all_labeled:
         _refuse_missing(found == UNLABELED)
     is_class = np.ones(distinct.size, dtype=bool)
-    if not (has_missing or all_labeled or _are_signs(distinct)):
+    if not (all_labeled or _are_signs(distinct, has_missing)):
         is_class = np.asarray(distinct != UNLABELED, dtype=bool)
+        _refuse_two_marks(has_missing and not is_class.all())
     if not is_class.any():
         raise ValueError(
             f"No labeled row: all {found.size} labels are missing or -1. At least one labeled row of each of two "
             "classes is needed."
         )
     classes, ranks = _in_order(_plain(distinct[is_class]))
+    _refuse_missing_as_text(classes)
     positions = np.full(distinct.size + 1, UNLABELED, dtype=np.intp)  # the last one serves the missing
     positions[:-1][is_class] = ranks
     codes = positions[found]
@@ -218,6 +221,8 @@ def _as_array(y: Any) -> Array:
 
 def _factorize(column: Any) -> tuple[Array, Array]:
     """Position of each label among the distinct ones (-1 where missing), and these."""
+    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))
     try:
         found, distinct = pd.factorize(column)
     except TypeError as error:
@@ -272,16 +277,34 @@ def _mark(column: Any, classes: Array, has_missing: bool, all_are_classes: bool)
     return UNLABELED if classes.dtype.kind in "iu" and UNLABELED not in classes else None
 
 
-def _are_signs(distinct: Array) -> bool:
+def _are_signs(distinct: Array, has_missing: bool) -> bool:
     """-1 and 1 alone: read as two classes, for otherwise there would be only one."""
     if distinct.size != 2 or set(distinct.tolist()) != {-1, 1}:
         return False
-    warnings.warn(
-        "y holds only -1 and 1, and no missing label: they are taken as two classes, every row labeled. "
-        "If -1 marks unlabeled rows here, only one class is labeled, which is not enough.",
-        stacklevel=3,
-    )
+    if not has_missing:
+        warnings.warn(
+            "y holds only -1 and 1, and no missing label: they are taken as two classes, every row labeled. "
+            "If -1 marks unlabeled rows here, only one class is labeled, which is not enough.",
+            stacklevel=3,
+        )
     return True
+
+
+def _refuse_two_marks(has_both: bool) -> None:
+    if has_both:
+        raise ValueError(
+            "y holds both -1 and missing labels, and either can mark unlabeled rows; mark them one way, and write -1 "
+            "another way if it is a class."
+        )
+
+
+def _refuse_missing_as_text(classes: Array) -> None:
+    texts = [c for c in classes.tolist() if c in _MISSING_AS_TEXT]
+    if texts:
+        raise ValueError(
+            f"y holds the text {texts[0]!r} as a class: probably a missing label that became text, as in "
+            "np.array(['a', np.nan]); use a list or dtype=object, or give the class another name."
+        )
 
 
 def _refuse_missing(missing: Array) -> None:
