@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.special import entr
 
 from dips._typing import Array
+from dips._warnings import warn
 
 STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
 
@@ -121,10 +121,9 @@ class Dynamics:
             raise RuntimeError("The training showed no checkpoint.")
         check_probabilities(self.probabilities, self.n_rows, self.n_classes)
         if self._n_averaged == 0:
-            warnings.warn(
+            warn(
                 f"The training stopped after {self.n_checkpoints} checkpoints, before the window {self.window} began; "
-                "its last checkpoint alone is used.",
-                stacklevel=2,
+                "its last checkpoint alone is used."
             )
             self._average_in(self.probabilities)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
+from dips._warnings import warn
 from dips.dynamics import STATISTICS
 
 
@@ -106,10 +106,9 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
     Where nothing at all is useful, nothing is known to be harmful either: every row stays.
     """
     if not useful.any():
-        warnings.warn(
+        warn(
             "The curator found no useful row, so every row is kept. Its thresholds do not suit this backbone; "
-            'try curator="auto", which adapts.',
-            stacklevel=3,
+            'try curator="auto", which adapts.'
         )
         return np.ones_like(useful)
     present = np.bincount(evidence.labels, minlength=evidence.n_classes) > 0
@@ -121,9 +120,8 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
         rows = np.flatnonzero(evidence.labels == c)
         n_kept = int(np.ceil(_SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
         useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_kept]]] = True
-    warnings.warn(
+    warn(
         f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "
-        "of each are kept.",
-        stacklevel=3,
+        "of each are kept."
     )
     return useful

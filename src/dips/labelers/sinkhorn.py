@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from dips._typing import Array
+from dips._warnings import warn
 
 _LOWER, _UPPER = 0.9, 1.1  # a class gets between these multiples of its frequency
 
@@ -66,10 +65,9 @@ def sinkhorn(
         g = log_columns - reached
         f = log_rows - logsumexp(log_kernel + g, axis=1)
     else:
-        warnings.warn(
+        warn(
             f"Sinkhorn iterations did not converge in {max_iter} steps: {error:.1e} of the mass is out of place "
             f"({tol:.0e} wanted). The allocation is approximate.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return np.exp(log_kernel + f[:, None] + g)
