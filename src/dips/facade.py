@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -77,14 +78,16 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
             n_more = n_rows(X_unlabeled)
             X, targets = stack(X, X_unlabeled), [labels.followed_by_unlabeled(n_more) for labels in targets]
             weight = None if weight is None else np.append(weight, np.ones(n_more))
-        table = self._table(X, learn=True)
-        rounds = []
-        for labels, curator in zip(targets, curators, strict=True):
-            rng = check_random_state(self.random_state)
-            rounds.append(rounds_of(Trainer(estimator, table, labels.classes.size, weight, rng, self.n_jobs), curator))
-        results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
-        self._keep(results, curators, is_multilabel(y), table, row_names(X))
-        return results
+        with _all_or_nothing(self):
+            table = self._table(X, learn=True)
+            rounds = []
+            for labels, curator in zip(targets, curators, strict=True):
+                rng = check_random_state(self.random_state)
+                trainer = Trainer(estimator, table, labels.classes.size, weight, rng, self.n_jobs)
+                rounds.append(rounds_of(trainer, curator))
+            results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
+            self._keep(results, curators, is_multilabel(y), table, row_names(X))
+            return results
 
     def _keep(
         self,
@@ -156,6 +159,21 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = backbone.input_tags.allow_nan
         tags.classifier_tags.multi_label = True
         return tags
+
+
+@contextmanager
+def _all_or_nothing(model: BaseEstimator) -> Iterator[None]:
+    """Around a fit: a success leaves nothing of an earlier one, a failure leaves all of it."""
+    before = vars(model).copy()
+    for name in before:
+        if name.endswith("_"):
+            delattr(model, name)
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
 
 
 def _warn_of_minus_one(targets: list[Labels]) -> None:
