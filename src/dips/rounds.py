@@ -54,6 +54,9 @@ class Run:
 class Rounds:
     """Algorithm 1, on a pool whose labels are codes.
 
+    One deliberate deviation: the paper goes on with D(1) = r(D_lab), so that a label rejected at the start is lost for
+    good. Here it stays in D, is not trained on, and is judged again in every round that curates.
+
     Parameters
     ----------
     trainer, labeler, curator

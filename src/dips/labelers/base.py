@@ -28,7 +28,8 @@ class Candidates:
     Attributes
     ----------
     probabilities : (m, C) of the round's model
-    class_frequencies : (C,) of the useful training rows, evened out where very skewed
+    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where none is), evened out where very
+        skewed
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
@@ -156,6 +157,9 @@ def class_frequencies(labels: Array, n_classes: int) -> Array:
 
 def share_of_round(t: int, n_rounds: int) -> float:
     """Share of the rows left that round t of T may label: falls linearly from 2/(T + 1); adds up to 1 over the rounds.
+
+    It is taken of the rows *left*, and the last round proposes nothing, so not the whole pool is shared out: at T = 5
+    about a third stays unlabeled even if the model is sure of every row.
 
     Examples
     --------
