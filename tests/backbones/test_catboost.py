@@ -16,7 +16,6 @@ pytest.importorskip("catboost")
 @pytest.mark.parametrize(
     ("n_classes", "settings"),
     [
-        (3, {"loss_function": "MultiClassOneVsAll"}),
         (2, {"boosting_type": "Ordered"}),
         (2, {"grow_policy": "Lossguide"}),
         (2, {"auto_class_weights": "Balanced"}),
@@ -29,6 +28,16 @@ def test_settings_that_change_how_trees_add_up_are_replayed_right(n_classes, set
     expected = slow_catboost(lambda **quiet: catboost(**settings, **quiet), X, y, X_watch)
     assert dynamics.n_checkpoints == E
     assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
+
+
+def test_probabilities_of_one_class_against_the_rest_are_made_to_add_up_to_one():
+    X, y, X_watch = table(3)
+    settings = {"loss_function": "MultiClassOneVsAll"}
+    estimator = catboost(**settings)
+    dynamics = fit_and_watch(estimator, X, y, X_watch)
+    expected = np.stack(slow_catboost(lambda **quiet: catboost(**settings, **quiet), X, y, X_watch), axis=1)
+    assert_allclose(dynamics.trajectories, expected / expected.sum(axis=2, keepdims=True), atol=1e-6)
+    assert_allclose(find_backbone(estimator).predict_proba(estimator, X_watch), dynamics.probabilities, atol=1e-6)
 
 
 @pytest.mark.parametrize(

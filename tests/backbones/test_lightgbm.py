@@ -34,6 +34,14 @@ def test_settings_that_change_how_trees_add_up_are_replayed_right(n_classes, set
     assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
 
 
+def test_probabilities_of_one_class_against_the_rest_are_made_to_add_up_to_one():
+    X, y, X_watch = table(3)
+    estimator = lightgbm(objective="multiclassova", verbosity=-1).fit(X, y)
+    p, own = find_backbone(estimator).predict_proba(estimator, X_watch), estimator.predict_proba(X_watch)
+    assert abs(own.sum(axis=1) - 1).max() > 1e-3
+    assert_allclose(p, own / own.sum(axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize(
     "encode",
     [

@@ -14,12 +14,15 @@ from sklearn.utils.validation import has_fit_parameter
 from dips._typing import Array
 from dips.dynamics import Watch
 
+FitParams = dict[str, Array]
+"""More arguments of an estimator's ``fit``: its ``sample_weight``, or nothing."""
+
 
 class Backbone:
     """One family of estimators.
 
     A subclass names the estimators it handles and says how the class probabilities at each checkpoint are had:
-    after the training (:class:`StagedBackbone`) or during it (override :meth:`fit`).
+    after the training (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`).
     """
 
     handles: ClassVar[tuple[str, ...]] = ()
@@ -40,6 +43,21 @@ class Backbone:
         watch: Watch | None = None,
     ) -> None:
         """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint."""
+        if watch is not None:
+            self.check(estimator)
+        fit_params = weights(estimator, sample_weight)
+        X, y = self.prepare(estimator, X, y)
+        if watch is None:
+            estimator.fit(X, y, **fit_params)
+        else:
+            self.fit_watched(estimator, X, y, fit_params, watch)
+
+    def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
+        """Return the training rows and labels as the estimator's ``fit`` wants them."""
+        return X, y
+
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+        """Fit as :meth:`fit` does, and show `watch` every checkpoint."""
         raise NotImplementedError
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
@@ -80,20 +98,9 @@ class Backbone:
 class StagedBackbone(Backbone):
     """A family whose checkpoints can be replayed once it is fitted, as boosted trees can."""
 
-    def fit(
-        self,
-        estimator: BaseEstimator,
-        X: Any,
-        y: Array,
-        sample_weight: Array | None = None,
-        watch: Watch | None = None,
-    ) -> None:
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
         """Fit, then replay the checkpoints on the watched rows."""
-        if watch is not None:
-            self.check(estimator)
-        estimator.fit(X, y, **weights(estimator, sample_weight))
-        if watch is None:
-            return
+        estimator.fit(X, y, **fit_params)
         watch.dynamics.begin(self.n_checkpoints(estimator, watch.X))
         for p in self.stages(estimator, watch.X):
             watch.dynamics.update(p)
@@ -108,7 +115,7 @@ class StagedBackbone(Backbone):
         raise NotImplementedError
 
 
-def weights(estimator: BaseEstimator, sample_weight: Array | None) -> dict[str, Array]:
+def weights(estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
     """Arguments that hand `sample_weight` to ``fit``, refused where the estimator would ignore it."""
     if sample_weight is None:
         return {}
@@ -131,6 +138,11 @@ def probabilities(margin: Array) -> Array:
     np.exp(p, out=p)
     p /= p.sum(axis=0)
     return p.T
+
+
+def normalized(p: Array) -> Array:
+    """Class probabilities (n, C) of one class against the rest each, made to add up to 1."""
+    return p / p.sum(axis=1, keepdims=True)
 
 
 def random_tree_parameters(rng: np.random.RandomState) -> dict[str, Any]:

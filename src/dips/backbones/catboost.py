@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, random_tree_parameters
+from dips.backbones.base import StagedBackbone, normalized, random_tree_parameters
 
 _MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
 
@@ -27,7 +27,12 @@ class CatBoost(StagedBackbone):
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Replay the rounds."""
-        yield from estimator.staged_predict_proba(X, thread_count=estimator.get_params().get("thread_count", -1))
+        threads = estimator.get_params().get("thread_count", -1)
+        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Those of ``MultiClassOneVsAll`` do not add up to 1 by themselves."""
+        return normalized(super().predict_proba(estimator, X))
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """With columns declared categorical, text or embedding, CatBoost wants them as they are."""

@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from sklearn.utils import check_random_state, compute_class_weight
 
 from dips._typing import Array
-from dips.backbones.base import Backbone, weights
+from dips.backbones.base import Backbone, FitParams
 from dips.dynamics import Watch
 
 
@@ -46,19 +46,8 @@ class Epochs(Backbone):
                 f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or "modified_huber".'
             )
 
-    def fit(
-        self,
-        estimator: BaseEstimator,
-        X: Any,
-        y: Array,
-        sample_weight: Array | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        """Train epoch by epoch; without anything to watch, leave it to the estimator's own ``fit``."""
-        if watch is None:
-            estimator.fit(X, y, **weights(estimator, sample_weight))
-            return
-        self.check(estimator)
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+        """Train epoch by epoch."""
         _forget(estimator)
         params, classes = estimator.get_params(), np.unique(y)
         watch.dynamics.begin(params["max_iter"])
@@ -66,9 +55,9 @@ class Epochs(Backbone):
         try:
             estimator.set_params(**_for_partial_fit(params, classes, y))
             for _ in range(params["max_iter"]):
-                estimator.partial_fit(X, y, classes=classes, **weights(estimator, sample_weight))
+                estimator.partial_fit(X, y, classes=classes, **fit_params)
                 watch.dynamics.update(estimator.predict_proba(watch.X))
-                if stopping.is_over(_training_loss(estimator, X, y, sample_weight)):
+                if stopping.is_over(_training_loss(estimator, X, y, **fit_params)):
                     break
         finally:
             estimator.set_params(**params)
@@ -110,7 +99,7 @@ def _for_partial_fit(params: dict[str, Any], classes: Array, y: Array) -> dict[s
     return settings
 
 
-def _training_loss(estimator: BaseEstimator, X: Any, y: Array, sample_weight: Array | None) -> float:
+def _training_loss(estimator: BaseEstimator, X: Any, y: Array, sample_weight: Array | None = None) -> float:
     if hasattr(estimator, "loss_"):  # MLPClassifier keeps its own
         return float(estimator.loss_)
     return float(log_loss(y, estimator.predict_proba(X), sample_weight=sample_weight, labels=estimator.classes_))

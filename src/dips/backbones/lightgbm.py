@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
+from dips.backbones.base import StagedBackbone, normalized, probabilities, random_tree_parameters
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
+_ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
 
 
 class LightGBM(StagedBackbone):
@@ -45,6 +46,11 @@ class LightGBM(StagedBackbone):
             # Asked through the estimator, which minds its n_jobs; the booster alone would take every core.
             margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
             yield probabilities(np.asarray(margin))
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Those of one class against the rest do not add up to 1 by themselves."""
+        p = super().predict_proba(estimator, X)
+        return normalized(p) if estimator.get_params()["objective"] in _ONE_AGAINST_THE_REST else p
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Threads of a prediction are read when it is made."""

@@ -11,23 +11,15 @@ from sklearn.base import BaseEstimator
 
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, random_tree_parameters
-from dips.dynamics import Watch
 from dips.tables import take
 
 
 class Staged(StagedBackbone):
     """Whatever can replay its own stages; found by its method, not its name."""
 
-    def fit(
-        self,
-        estimator: BaseEstimator,
-        X: Any,
-        y: Array,
-        sample_weight: Array | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        """Fit, then replay; a column without a single value in the training rows is made constant first."""
-        super().fit(estimator, _without_empty_columns(X), y, sample_weight, watch)
+    def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
+        """Make a column without a single value in the training rows constant."""
+        return _without_empty_columns(X), y
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the stages really grown, which early stopping may have cut; who does not say replays one row."""

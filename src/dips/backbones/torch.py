@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import Backbone
+from dips.backbones.base import Backbone, FitParams
 from dips.dynamics import Watch
 
 
@@ -37,28 +37,17 @@ class Torch(Backbone):
         """Class probabilities in evaluation mode."""
         return np.asarray(estimator.predict_proba(_single(X)), dtype=np.float64)
 
-    def fit(
-        self,
-        estimator: BaseEstimator,
-        X: Any,
-        y: Array,
-        sample_weight: Array | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
+    def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
+        """Single precision, and labels as the loss wants them."""
         from skorch import NeuralNetBinaryClassifier
 
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight was given, but a skorch net has no use for it; leave it out or weigh rows in its loss."
-            )
-        y = y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
-        if watch is None:
-            estimator.fit(_single(X), y)
-            return
+        return _single(X), y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
+
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+        """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
         watch.dynamics.begin(estimator.max_epochs)
         with self._watching(estimator, watch):
-            estimator.fit(_single(X), y)
+            estimator.fit(X, y, **fit_params)
         watch.dynamics.finish()
         # A callback may have gone back to the weights of an earlier epoch.
         watch.dynamics.probabilities = self.predict_proba(estimator, watch.X)
