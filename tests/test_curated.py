@@ -128,7 +128,8 @@ def test_an_audit_puts_wrong_labels_first_and_says_what_they_might_be():
     assert FLIPPED[worst].mean() > 0.9
     suggested = suspects["suggested_label"].dropna()
     assert (suggested == CLEAN[suggested.index]).mean() > 0.9
-    assert audit.noise_rate == pytest.approx(0.2, abs=0.03)
+    assert audit.share_suspect == pytest.approx(len(suspects) / 300)
+    assert suggested.size / 300 == pytest.approx(0.2, abs=0.03)
     assert audit.samples.columns.tolist() == ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
     assert suspects["confidence"].is_monotonic_increasing
 
@@ -140,6 +141,28 @@ def test_an_audit_shows_the_trajectories_that_were_asked_for():
     at_label = audit.trajectories[[0, 1], :, Y[[7, 3]]]
     assert_allclose(at_label.mean(axis=1), audit.samples["confidence"].to_numpy()[[7, 3]], atol=1e-6)
     assert characterize(xgboost(), X, Y, random_state=0).trajectories is None
+
+
+HIDDEN = np.arange(300) % 3 == 0
+
+
+@pytest.mark.parametrize(
+    "y",
+    [np.where(HIDDEN, -1, Y), np.where(HIDDEN, np.nan, Y), np.where(HIDDEN, None, Y).tolist()],
+    ids=["-1", "NaN", "None"],
+)
+def test_an_audit_leaves_out_rows_without_a_label(y):
+    settings = {"curator": "dips", "random_state": 0}
+    audit = characterize(xgboost(), X, y, track=[4, 1], **settings)
+    alone = characterize(xgboost(), X[~HIDDEN], Y[~HIDDEN], track=[2, 0], **settings)
+    unlabeled = audit.samples[HIDDEN]
+    assert len(unlabeled) == 100
+    assert unlabeled.isna().all(axis=None)
+    pd.testing.assert_frame_equal(audit.samples[~HIDDEN].reset_index(drop=True), alone.samples)
+    assert not set(audit.suspects().index) & set(np.flatnonzero(HIDDEN))
+    assert audit.share_suspect == alone.share_suspect == len(alone.suspects()) / 200
+    assert_array_equal(audit.trajectories, alone.trajectories)
+    assert_array_equal(audit.model.predict_proba(X), alone.model.predict_proba(X))
 
 
 def test_tracked_rows_may_be_a_mask():

@@ -182,18 +182,25 @@ def test_a_backbone_without_checkpoints(curator):
 
 
 def test_labels_missing_where_every_row_needs_one():
-    y = np.where(Y == -1, np.nan, Y)
-    for fit in (CuratedClassifier(NeverFitted()).fit, lambda X, y: characterize(NeverFitted(), X, y)):
-        with pytest.raises(ValueError, match=r"10 of 20 rows have no label.*use PseudoLabelClassifier"):
-            fit(X, y)
+    with pytest.raises(ValueError, match=r"10 of 20 rows have no label.*use PseudoLabelClassifier"):
+        CuratedClassifier(NeverFitted()).fit(X, np.where(Y == -1, np.nan, Y))
 
 
 @pytest.mark.parametrize(
-    ("track", "words"), [([20], "rows from 20 to 20; there are rows 0 to 19"), ([-1, 2], "rows from -1 to 2")]
+    ("track", "words"),
+    [
+        ([20], "rows from 20 to 20; there are rows 0 to 19"),
+        ([-1, 2], "rows from -1 to 2"),
+        ([0, 15], "track names row 15, which has no label"),
+        ([1.5], r"1d list of integers, or a mask of all 20 rows; got float64 of shape \(1,\)"),
+        ([[0, 1]], r"got int64 of shape \(1, 2\)"),
+        ([True, False], r"mask of all 20 rows; got bool of shape \(2,\)"),
+        (["a"], "1d list of integers"),
+    ],
 )
 def test_tracked_rows_that_are_not_there(track, words):
     with pytest.raises(ValueError, match=words):
-        characterize(NeverFitted(), X, np.abs(Y), track=track)
+        characterize(NeverFitted(), X, Y, track=track)
 
 
 def test_trajectories_where_nothing_is_watched():

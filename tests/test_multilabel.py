@@ -133,6 +133,13 @@ def test_a_curated_classifier_and_an_audit():
     assert audit.suspects()["confidence"].is_monotonic_increasing
 
 
+def test_an_audit_leaves_out_the_labels_that_are_missing():
+    audit = characterize(quick().estimator, X, Y, curator="dips", random_state=0)
+    assert audit.samples["useful"].isna().sum() == np.isnan(Y).sum()
+    assert audit.suspects()["given_label"].notna().all()
+    assert audit.share_suspect == len(audit.suspects()) / (~np.isnan(Y)).sum()
+
+
 def test_a_curated_classifier_needs_every_label():
     with pytest.raises(ValueError, match="have no label, and here every row needs one"):
         CuratedClassifier(quick().estimator).fit(X, Y)

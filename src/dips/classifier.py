@@ -15,6 +15,7 @@ from dips._typing import Array
 from dips.curators import Curator
 from dips.facade import N_JOBS, CuratingClassifier
 from dips.labelers import LABELERS, Labeler
+from dips.labels import Labels
 from dips.progress import bars
 from dips.rounds import Rounds
 from dips.training import Trainer
@@ -142,7 +143,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         labeler = LABELERS.resolve(self.labeler)
         with bars("rounds", bool(self.verbose)) as add_bar:
 
-            def rounds_of(trainer: Trainer, curator: Curator) -> Rounds:
+            def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
                 return Rounds(
                     trainer,
                     labeler,

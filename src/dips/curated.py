@@ -15,8 +15,8 @@ from dips._typing import Array, Rows
 from dips.curators import Curator
 from dips.curators.none import KeepAll
 from dips.facade import N_JOBS, CuratingClassifier
+from dips.labels import Labels
 from dips.rounds import Rounds
-from dips.tables import n_rows
 from dips.training import Trainer
 
 
@@ -43,8 +43,8 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator_, classes_, samples_, history_, curator_
         As in :class:`~dips.PseudoLabelClassifier`.
-    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by, or None where
-        no row is tracked; for multi-label, a list of them
+    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by,
+        or None where no row is tracked; for multi-label, a list of them
 
     Examples
     --------
@@ -82,15 +82,18 @@ class CuratedClassifier(CuratingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CuratedClassifier:
         """Fit, judge the labels, and fit again on the useful rows."""
-        track = np.asarray(self.track)
+        return self._fit(X, y, sample_weight, all_labeled=True)
 
-        def rounds_of(trainer: Trainer, curator: Curator) -> Rounds:
-            return Rounds(trainer, None, curator, track=_checked_rows(track, n_rows(X), curator))
+    @_fit_context(prefer_skip_nested_validation=False)
+    def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
+        """Rows without a label, where there may be any, are neither judged nor trained on."""
 
-        results = self._fit_targets(X, y, sample_weight, rounds_of, all_labeled=True)
+        def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
+            return Rounds(trainer, None, curator, track=_tracked(self.track, labels, curator))
+
+        results = self._fit_targets(X, y, sample_weight, rounds_of, all_labeled=all_labeled)
         trajectories = [run.trajectories for _, run in results]
         self.trajectories_ = trajectories if self.multilabel_ else trajectories[0]
         return self
@@ -102,7 +105,8 @@ class Audit:
 
     Attributes
     ----------
-    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label
+    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label; all missing
+        for a row without a label
     trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
         is tracked; for multi-label, a list of them
     model : the fitted :class:`CuratedClassifier`
@@ -113,9 +117,13 @@ class Audit:
     model: CuratedClassifier
 
     @property
-    def noise_rate(self) -> float:
-        """The share of labels that look wrong: not useful, and another class is suggested for them."""
-        return float(self.samples["suggested_label"].notna().mean())
+    def share_suspect(self) -> float:
+        """The share of the labels that are suspects.
+
+        A decision, label by label; how many labels are wrong in all is what a curator may estimate, as ``"auto"`` does
+        in ``model.curator_.noise_rate_``.
+        """
+        return float((~self.samples["useful"]).mean())
 
     def suspects(self) -> pd.DataFrame:
         """The labels to look at first: those that are not useful, least confident on top."""
@@ -140,11 +148,11 @@ def characterize(
     estimator : classifier or None
         The backbone; None is the default one.
     X, y : table and labels
-        Every row labeled.
+        As in :class:`~dips.PseudoLabelClassifier`; rows without a label are left out of the audit.
     curator, random_state, n_jobs
         As in :class:`CuratedClassifier`.
     track : sequence of int
-        Rows, by position, whose whole trajectory is wanted, for plots.
+        Labeled rows, by position, whose whole trajectory is wanted, for plots.
     sample_weight : (n,), optional
 
     Examples
@@ -158,16 +166,28 @@ def characterize(
     True
     """
     model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
-    model.fit(X, y, sample_weight)
+    model._fit(X, y, sample_weight, all_labeled=False)
     columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
     columns += ["target"] if "target" in model.samples_ else []
-    return Audit(model.samples_[columns], model.trajectories_, model)
+    is_labeled = model.samples_["source"] == "given"
+    useful = model.samples_["useful"].astype("boolean").where(is_labeled)  # neither True nor False without a label
+    return Audit(model.samples_.assign(useful=useful)[columns], model.trajectories_, model)
 
 
-def _checked_rows(track: Array, n: int, curator: Curator) -> Rows:
-    rows = np.flatnonzero(track) if track.dtype == bool else track.astype(np.intp)
+def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:
+    """Rows to track, as positions among the labeled ones, which alone are watched."""
+    rows, n = np.asarray(track), labels.codes.size
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu") or (rows.dtype == bool and rows.size != n):
+        raise ValueError(
+            f"track must be positions of rows, as a 1d list of integers, or a mask of all {n} rows; got "
+            f"{rows.dtype} of shape {rows.shape}."
+        )
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
     if rows.size and isinstance(curator, KeepAll):
         raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
-    return rows
+    unlabeled = rows[~labels.is_labeled[rows]]
+    if unlabeled.size:
+        raise ValueError(f"track names row {unlabeled[0]}, which has no label to be judged; name labeled rows only.")
+    return labels.is_labeled.cumsum()[rows] - 1

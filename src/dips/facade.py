@@ -59,7 +59,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         X: Any,
         y: Any,
         sample_weight: Any,
-        rounds_of: Callable[[Trainer, Curator], Rounds],
+        rounds_of: Callable[[Trainer, Curator, Labels], Rounds],
         *,
         X_unlabeled: Any = None,
         all_labeled: bool = False,
@@ -74,9 +74,9 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         curators = [CURATORS.resolve(self.curator) for _ in targets]
         weight = None if sample_weight is None else _check_weight(sample_weight, n_rows(X))
         if X_unlabeled is not None:
+            n_more, X = n_rows(X_unlabeled), stack(X, X_unlabeled)
             _warn_of_minus_one(targets)
-            n_more = n_rows(X_unlabeled)
-            X, targets = stack(X, X_unlabeled), [labels.followed_by_unlabeled(n_more) for labels in targets]
+            targets = [labels.followed_by_unlabeled(n_more) for labels in targets]
             weight = None if weight is None else np.append(weight, np.ones(n_more))
         with _all_or_nothing(self):
             table = self._table(X, learn=True)
@@ -84,7 +84,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
             for labels, curator in zip(targets, curators, strict=True):
                 rng = check_random_state(self.random_state)
                 trainer = Trainer(estimator, table, labels.classes.size, weight, rng, self.n_jobs)
-                rounds.append(rounds_of(trainer, curator))
+                rounds.append(rounds_of(trainer, curator, labels))
             results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
             self._keep(results, curators, is_multilabel(y), table, row_names(X))
             return results
