@@ -3,8 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 
@@ -55,3 +61,45 @@ def test_a_fit_that_follows_another_leaves_nothing_of_it():
     model.fit(FRAME.to_numpy()[:, :1].astype(float), TRUTH)
     alone = quick().fit(FRAME.to_numpy()[:, :1].astype(float), TRUTH)
     assert vars(model).keys() == vars(alone).keys()
+
+
+# Settings in the user's own labels
+
+AGE = (FRAME[["age"]] - 50) / 20
+WEIGHTED = {
+    "HistGradientBoosting": (trees(), "class_weight"),
+    "LightGBM": (LGBMClassifier(n_estimators=4, min_child_samples=3, n_jobs=1, verbose=-1), "class_weight"),
+    "CatBoost": (CatBoostClassifier(iterations=4, thread_count=1, verbose=0), "class_weights"),
+    "SGD": (SGDClassifier(loss="log_loss", max_iter=5, tol=None), "class_weight"),
+    "Pipeline": (make_pipeline(StandardScaler(), trees()), "histgradientboostingclassifier__class_weight"),
+}
+
+
+@pytest.mark.parametrize(("estimator", "parameter"), WEIGHTED.values(), ids=WEIGHTED.keys())
+@pytest.mark.parametrize("model", [quick(), CuratedClassifier(curator="none", random_state=0)])
+def test_class_weights_are_given_by_label(model, estimator, parameter):
+    def fitted(y, weights):
+        settings = {"estimator": estimator, f"estimator__{parameter}": weights}
+        return clone(model).set_params(**settings).fit(AGE, y)
+
+    by_code, evenly = fitted(TRUTH, {0: 1.0, 1: 9.0}), fitted(TRUTH, {0: 1.0, 1: 1.0})
+    for weights in ({"well": 9.0, "ill": 1.0}, {"well": 9.0}):
+        by_label = fitted(np.where(TRUTH == 1, "well", "ill"), weights)
+        assert_array_equal(by_label.predict_proba(AGE), by_code.predict_proba(AGE))
+    assert by_code.predict_proba(AGE)[:, 1].mean() > evenly.predict_proba(AGE)[:, 1].mean()
+    assert fitted(TRUTH + 1, {1: 1.0, 2: 9.0}).get_params()[f"estimator__{parameter}"] == {1: 1.0, 2: 9.0}
+
+
+def test_class_weights_of_unknown_classes_are_refused():
+    words = r"class_weight names \['sick'\], and the classes of y are \['ill', 'well'\]; name these\."
+    with pytest.raises(ValueError, match=words):
+        quick(trees(class_weight={"sick": 2})).fit(AGE, np.where(TRUTH == 1, "ill", "well"))
+
+
+def test_every_class_needs_a_labeled_row_that_weighs():
+    with pytest.raises(ValueError, match="sample_weight is 0 for every labeled row of class 1; give at least one"):
+        quick().fit(AGE, Y, sample_weight=(Y != 1).astype(float))
+    both = pd.DataFrame({"a": TRUTH, "b": TRUTH})
+    with pytest.raises(ValueError, match="every labeled row of class 0 of label 'a'"):
+        CuratedClassifier(trees()).fit(AGE, both, sample_weight=TRUTH)
+    assert quick().fit(AGE, Y, sample_weight=(Y != -1).astype(float)).classes_.tolist() == [0, 1]

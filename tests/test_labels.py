@@ -271,4 +271,4 @@ def test_minus_one_is_scored_on_where_it_is_a_class():
 
 def test_multilabel_rows_with_a_gap_are_not_scored_on():
     with pytest.raises(ValueError, match="2 of the 4 rows to score on are unlabeled"):
-        true_label_table(TABLES["polars"])
+        true_label_table(TABLES["polars"], np.array(["a", "b"]))

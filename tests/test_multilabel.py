@@ -104,6 +104,17 @@ def test_scoring_counts_whole_rows():
         assert model.score(X, truth) == pytest.approx(right)
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_scoring_finds_the_labels_by_name(frame):
+    model = quick().fit(X, frame(dict(zip(NAMES, np.where(np.isnan(Y), -1, Y).T, strict=True))))
+    truth = dict(zip(NAMES, TRUTH.T, strict=True))
+    expected = (model.predict(X) == TRUTH).all(axis=1).mean()
+    assert model.score(X, frame({name: truth[name] for name in reversed(NAMES)})) == pytest.approx(expected)
+    assert model.score(X, TRUTH) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"to score on are \['rain', 'snow', 'fog'\], and those in training were"):
+        model.score(X, frame({"rain": truth["rain"], "snow": truth["snow"], "fog": truth["wind"]}))
+
+
 def test_scoring_on_a_row_with_a_gap_is_refused():
     model = quick().fit(X, Y)
     n_gaps = np.isnan(Y).any(axis=1).sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
@@ -51,7 +51,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy (for multi-label, of whole rows); refused where a row has no label to be compared with."""
         check_is_fitted(self)
-        truth = true_label_table(y) if self.multilabel_ else true_labels(y, self.classes_)
+        truth = true_label_table(y, self.classes_) if self.multilabel_ else true_labels(y, self.classes_)
         return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
 
     def _fit_targets(
@@ -72,7 +72,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         estimator = self._backbone()
         targets = self._targets(X, y, all_labeled)
         curators = [CURATORS.resolve(self.curator) for _ in targets]
-        weight = None if sample_weight is None else _check_weight(sample_weight, n_rows(X))
+        weight = None if sample_weight is None else _check_weight(sample_weight, targets)
         if X_unlabeled is not None:
             n_more, X = n_rows(X_unlabeled), stack(X, X_unlabeled)
             _warn_of_minus_one(targets)
@@ -83,7 +83,8 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
             rounds = []
             for labels, curator in zip(targets, curators, strict=True):
                 rng = check_random_state(self.random_state)
-                trainer = Trainer(estimator, table, labels.classes.size, weight, rng, self.n_jobs)
+                backbone = _with_coded_weights(estimator, labels.classes)
+                trainer = Trainer(backbone, table, labels.classes.size, weight, rng, self.n_jobs)
                 rounds.append(rounds_of(trainer, curator, labels))
             results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
             self._keep(results, curators, is_multilabel(y), table, row_names(X))
@@ -176,6 +177,19 @@ def _all_or_nothing(model: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def _with_coded_weights(estimator: BaseEstimator, classes: Array) -> BaseEstimator:
+    """Return the backbone, which is trained on codes, with the class weights that its user gave by label."""
+    names, settings = classes.tolist(), {}
+    for parameter, weights in estimator.get_params().items():
+        if parameter.rpartition("__")[2] in ("class_weight", "class_weights") and isinstance(weights, Mapping):
+            unknown = [c for c in weights if c not in names]
+            if unknown:
+                raise ValueError(f"{parameter} names {unknown}, and the classes of y are {names}; name these.")
+            # All of them and in order, for CatBoost takes the classes from here.
+            settings[parameter] = {code: weights.get(c, 1.0) for code, c in enumerate(names)}
+    return find_backbone(estimator).clone(estimator).set_params(**settings) if settings else estimator
+
+
 def _warn_of_minus_one(targets: list[Labels]) -> None:
     labels = targets[0]
     n_unlabeled = (~labels.is_labeled).sum()
@@ -196,8 +210,19 @@ def _probabilities(fitted: BaseEstimator | None, X: Any) -> Array:
     return find_backbone(fitted).predict_proba(fitted, X)
 
 
-def _check_weight(sample_weight: Any, n: int) -> Array:
-    return _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+def _check_weight(sample_weight: Any, targets: list[Labels]) -> Array:
+    n = targets[0].codes.size
+    weight = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+    for labels in targets:
+        weighed = np.unique(labels.codes[labels.is_labeled & (weight > 0)])
+        if weighed.size < labels.classes.size:
+            without = np.delete(labels.classes, weighed).tolist()
+            of_label = "" if labels.name is None else f" of label {labels.name!r}"
+            raise ValueError(
+                f"sample_weight is 0 for every labeled row of class {without[0]!r}{of_label}; give at least one a "
+                "positive weight."
+            )
+    return weight
 
 
 def _account(run: Run, labels: Labels, table: Any, index: pd.Index | None) -> pd.DataFrame:

@@ -146,9 +146,17 @@ def true_labels(y: Any, classes: Array) -> Array:
     return plain[found]
 
 
-def true_label_table(y: Any) -> Array:
-    """0/1 matrix to score multi-label predictions against; refused where a row lacks a label."""
-    codes = np.column_stack([_binary_codes(column, name) for name, column in _columns(y).items()])
+def true_label_table(y: Any, names: Array) -> Array:
+    """0/1 matrix to score multi-label predictions against, columns in the order of `names`.
+
+    Refused where a row lacks a label.
+    """
+    columns, wanted = _columns(y), names.tolist()
+    if set(columns) == set(wanted):
+        columns = {name: columns[name] for name in wanted}
+    elif is_frame(y) and wanted != list(range(len(wanted))):  # where y had no names in training, the order counts
+        raise ValueError(f"The labels to score on are {list(columns)}, and those in training were {wanted}.")
+    codes = np.column_stack([_binary_codes(column, name) for name, column in columns.items()])
     _refuse_to_score((codes == UNLABELED).any(axis=1))
     return codes
 
