@@ -42,6 +42,23 @@ def test_every_subclass_with_a_name_of_its_own_is_found(parts):
     assert list(parts.by_name()) == ["fancy", "plain"]
 
 
+def test_a_class_defined_again_takes_the_place_of_the_first():
+    class Shape(BaseEstimator):
+        pass
+
+    def define():
+        class Circle(Shape):
+            name = "circle"
+
+        class Disc(Circle):
+            name = "disc"
+
+        return {"circle": Circle, "disc": Disc}
+
+    first, second = define(), define()
+    assert Registry("shape", Shape, Shape).by_name() == second != first
+
+
 def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
     class Shape(BaseEstimator):
         pass
@@ -92,7 +109,7 @@ def test_a_function_becomes_an_object():
     [
         (CURATORS, "dip", r"curator='dip' is not known; did you mean 'dips'\? There are auto, confidence, dips, "),
         (LABELERS, "flexmach", r"labeler='flexmach' is not known; did you mean 'flexmatch'\? There are csa, "),
-        (LABELERS, "xyzzy", r"labeler='xyzzy' is not known.* There are csa, flexmatch, greedy, sla, ups"),
+        (LABELERS, "xyzzy", r"labeler='xyzzy' is not known\. There are csa, flexmatch, greedy, sla, ups\.$"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(registry, spec, message):

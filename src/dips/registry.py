@@ -36,11 +36,11 @@ class Registry(Generic[T]):
         return {c.__name__: c for c in self.by_name().values()}
 
     def by_name(self) -> dict[str, type[T]]:
-        """All that have a name, in alphabetical order."""
+        """All that have a name, in alphabetical order; of two with one name, the class defined later."""
         found: dict[str, type[T]] = {}
         pending = list(self.base.__subclasses__())
         while pending:
-            cls = pending.pop()
+            cls = pending.pop(0)
             pending.extend(cls.__subclasses__())
             if "name" in vars(cls):
                 found[cls.name] = cls
