@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
+from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
 
 from .families import FAMILIES, ada_boost, fit_and_watch, gradient_boosting, hist_gradient_boosting, slow_staged, table
@@ -104,3 +106,16 @@ def test_a_column_that_is_all_missing_in_the_training_rows_is_no_obstacle():
     find_backbone(model).fit(model, X, y)
     X[:, 1] = 7.0
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_monotonic_columns_may_be_named():
+    X, y, _ = table(2)
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    y = np.where(np.arange(y.size) < 40, y, -1)
+    boosting = hist_gradient_boosting(monotonic_cst={"a": -1}, min_samples_leaf=5)
+    p = (
+        PseudoLabelClassifier(boosting, n_rounds=2, random_state=0)
+        .fit(frame, y)
+        .predict_proba(pd.DataFrame({"a": np.linspace(-3, 3, 20), "b": 0.0, "c": 0.0}))
+    )
+    assert (np.diff(p[:, 1]) <= 0).all()

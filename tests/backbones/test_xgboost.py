@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
+from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
 
 from .families import E, fit_and_watch, slow_xgboost, table, xgboost
@@ -81,9 +84,34 @@ def test_any_table_xgboost_reads_can_be_watched(encode, settings, n_classes):
     assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
 
 
-def test_frames_are_wanted_as_they_are_only_with_native_categories():
-    assert not find_backbone(xgboost()).reads_frames(xgboost())
-    assert find_backbone(xgboost()).reads_frames(xgboost(enable_categorical=True))
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, False),
+        ({"enable_categorical": True}, True),
+        ({"monotone_constraints": {"a": 1}}, True),
+        ({"monotone_constraints": (1, 0)}, False),
+        ({"monotone_constraints": "(1, 0)"}, False),
+        ({"interaction_constraints": [["a", "b"]]}, True),
+        ({"interaction_constraints": "[[0, 1]]"}, False),
+    ],
+    ids=str,
+)
+def test_frames_are_wanted_as_they_are_with_native_categories_or_named_columns(settings, expected):
+    assert find_backbone(xgboost()).reads_frames(xgboost(**settings)) == expected
+
+
+@pytest.mark.parametrize(
+    "settings", [{"monotone_constraints": {"a": -1}}, {"interaction_constraints": [["a", "b"], ["c"]]}], ids=str
+)
+def test_constraints_may_name_columns(settings):
+    X, y, _ = table(2)
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    y = np.where(np.arange(y.size) < 40, y, -1)
+    model = PseudoLabelClassifier(xgboost(**settings), n_rounds=2, random_state=0).fit(frame, y)
+    rising = pd.DataFrame({"a": np.linspace(-3, 3, 20), "b": 0.0, "c": 0.0})
+    p = model.predict_proba(rising)[:, 1]
+    assert "monotone_constraints" not in settings or (np.diff(p) <= 0).all()
 
 
 def test_a_linear_booster_is_refused():
@@ -105,3 +133,12 @@ def test_a_random_forest_is_refused():
 def test_an_objective_without_probabilities_is_refused():
     with pytest.raises(ValueError, match=r"XGBClassifier\(objective='binary:hinge'\) gives no probabilities; use one"):
         fit_and_watch(xgboost(objective="binary:hinge"), *table(2))
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, "0"), (2, "2")])
+def test_threads_are_given_back_to_the_booster(n_jobs, expected):
+    X, y, _ = table(2)
+    fitted = xgboost(n_jobs=1).fit(X, y)
+    find_backbone(fitted).release_threads(fitted, xgboost(n_jobs=n_jobs))
+    assert fitted.n_jobs == n_jobs
+    assert json.loads(fitted.get_booster().save_config())["learner"]["generic_param"]["nthread"] == expected

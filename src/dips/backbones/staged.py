@@ -33,8 +33,11 @@ class Staged(StagedBackbone):
         yield from estimator.staged_predict_proba(X)
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """HistGradientBoosting may be told its categorical columns by name."""
-        columns = estimator.get_params().get("categorical_features")
+        """HistGradientBoosting may be told its categorical or monotonic columns by name."""
+        params = estimator.get_params()
+        if isinstance(params.get("monotonic_cst"), dict):
+            return True
+        columns = params.get("categorical_features")
         return columns is not None and not isinstance(columns, str) and any(isinstance(c, str) for c in columns)
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:

@@ -64,13 +64,17 @@ class XGBoost(StagedBackbone):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
-        """Reset the booster's threads to all first, since it ignores a None."""
-        fitted.set_params(n_jobs=0)
-        fitted.set_params(n_jobs=original.get_params()["n_jobs"])
+        """Tell the estimator and its booster; set_params would hand the booster every parameter again, names and all."""
+        fitted.n_jobs = original.get_params()["n_jobs"]
+        fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 is all
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """With native categories switched on, the frame's own dtypes matter."""
-        return bool(estimator.get_params()["enable_categorical"])
+        """With native categories switched on, the frame's own dtypes matter; constraints may name its columns."""
+        params = estimator.get_params()
+        names_columns = isinstance(params["monotone_constraints"], dict) or (
+            not isinstance(params["interaction_constraints"], str | None)  # a string is by position
+        )
+        return bool(params["enable_categorical"]) or names_columns
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
         """Draw depth, rate, length and shares."""
