@@ -1,6 +1,7 @@
 """PseudoLabelClassifier: its account, its place among scikit-learn's estimators, and its invariants."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -311,9 +312,19 @@ def test_frames_asked_of_every_transformer_do_no_harm(output, curator):
 
 
 def test_the_default_backbone_is_named_by_none():
-    model = PseudoLabelClassifier(random_state=0, n_rounds=1).fit(X, Y)
+    model = PseudoLabelClassifier(random_state=0, n_rounds=2).fit(X, Y)
     assert type(model.estimator_).__name__ == "XGBClassifier"
     assert model.estimator is None
+
+
+def test_one_round_makes_no_use_of_unlabeled_rows_and_a_warning_says_so():
+    with pytest.warns(UserWarning, match="n_rounds=1 makes no use of unlabeled rows; choose 2 or more"):
+        model = quick(n_rounds=1).fit(X, Y)
+    assert set(model.samples_["source"]) == {"given", "unlabeled"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(n_rounds=1).fit(X, TRUTH)
+        quick(n_rounds=2).fit(X, Y)
 
 
 def test_a_bar_moves_only_where_someone_watches(capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -39,7 +40,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         Who judges: "auto", "dips", "confidence", "small_loss", "fluctuation", "fine", "none", an object with settings,
         or a function of :class:`~dips.curators.Evidence` that returns a mask.
     n_rounds : int, default=5
-        How many models are trained after the first; T in the paper.
+        How many models are trained after the first curation; T in the paper. Pseudo-labels are proposed after each but
+        the last, so 1 makes no use of unlabeled rows.
     grow : bool, default=True
         Keep pseudo-labels from one round to the next. False proposes anew each round (Version 2 of the appendix).
     curate : {"both", "start", "rounds", "neither"}, default="both"
@@ -71,9 +73,9 @@ class PseudoLabelClassifier(CuratingClassifier):
     Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem of its own, with
     its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and harmful for
     another, and one whose labels are known in part is given for these and unlabeled for the others. ``samples_`` and
-    ``history_`` then say in ``target`` which label a line is about, ``transduction_`` and ``labeled_iter_`` have a
-    column a label, ``termination_condition_`` an entry; the models are in ``estimators_``, the curators in
-    ``curators_``. ``predict_proba`` gives the probability of each label.
+    ``history_`` then say in ``target`` which label a line is about, ``transduction_`` (0, 1, or -1 where never labeled,
+    whatever the input's mark) and ``labeled_iter_`` have a column a label, ``termination_condition_`` an entry; the
+    models are in ``estimators_``, the curators in ``curators_``. ``predict_proba`` gives the probability of each label.
 
     Examples
     --------
@@ -144,6 +146,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         with bars("rounds", bool(self.verbose)) as add_bar:
 
             def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
+                if self.n_rounds == 1 and not labels.is_labeled.all():
+                    warnings.warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.", stacklevel=5)
                 return Rounds(
                     trainer,
                     labeler,
