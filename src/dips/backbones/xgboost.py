@@ -64,7 +64,7 @@ class XGBoost(StagedBackbone):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
-        """Tell the estimator and its booster; set_params would hand the booster every parameter again, names and all."""
+        """Tell the estimator and its booster; set_params would hand the booster every other parameter again too."""
         fitted.n_jobs = original.get_params()["n_jobs"]
         fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 is all
 
