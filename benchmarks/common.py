@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -25,16 +25,20 @@ def authors_seeds(n: int) -> list[int]:
     return seeds
 
 
-def run_grid(
-    name: str, function: Callable[..., list[dict[str, Any]]], grid: Iterable[tuple], jobs: int
-) -> pd.DataFrame:
-    """Run every cell of a grid in parallel processes; keep the records in results/NAME.json."""
+def run_grid(name: str, function: Callable[..., list[dict]], grid: Iterable[tuple], jobs: int) -> pd.DataFrame:
+    """Run every cell of a grid in parallel processes; each finished one is added to results/NAME.jsonl."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a process: the processes are the parallelism
-    cells = Parallel(jobs, verbose=1)(delayed(function)(*arguments) for arguments in grid)
-    records = pd.DataFrame([record for cell in cells for record in cell])
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(records.to_dict("records"), indent=0))
-    return records
+    records = []
+    parallel = Parallel(jobs, return_as="generator_unordered")
+    cells = list(grid)
+    with (RESULTS / f"{name}.jsonl").open("w") as file:
+        finished = parallel(delayed(function)(*arguments) for arguments in cells)
+        for cell in track(finished, name, total=len(cells), console=Console(stderr=True)):
+            records.extend(cell)
+            file.writelines(json.dumps(record) + "\n" for record in cell)
+            file.flush()
+    return pd.DataFrame(records)
 
 
 def with_error(values: pd.Series) -> str:

@@ -38,17 +38,17 @@ def backbone(name: str) -> BaseEstimator:
         return XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3, subsample=0.8, n_jobs=1)
     if name == "histgb":
         return HistGradientBoostingClassifier()
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), MLPClassifier(max_iter=100))
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), MLPClassifier(max_iter=60))
 
 
 BACKBONES = ["xgboost paper", "xgboost sensible", "histgb", "mlp"]
 
 
-def cell(table: str, kind: str, noise: float, seed: int, max_labeled: int) -> list[dict[str, Any]]:
+def cell(table: str, kind: str, noise: float, seed: int, max_rows: tuple[int, int]) -> list[dict[str, Any]]:
     warnings.simplefilter("ignore")
     X, y = tables.load(table)
     labeled, unlabeled, test = tables.split(X, y, seed, tables.SHARE.get(table, 1.0))
-    labeled = labeled[:max_labeled]
+    labeled, unlabeled = labeled[: max_rows[0]], unlabeled[: max_rows[1]]
     noisy, _ = flip_labels(y[labeled], noise, random_state=seed)
     records = []
     for method in METHODS:
@@ -70,10 +70,11 @@ def main() -> None:
     parser.add_argument("--backbones", nargs="+", default=BACKBONES, choices=BACKBONES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--max-labeled", type=int, default=1600)
+    parser.add_argument("--max-labeled", type=int, default=500)
+    parser.add_argument("--max-unlabeled", type=int, default=2000)
     options = parser.parse_args()
     grid = [
-        (t, b, noise, seed, options.max_labeled)
+        (t, b, noise, seed, (options.max_labeled, options.max_unlabeled))
         for seed in range(options.seeds)
         for t in options.tables
         for b in options.backbones

@@ -31,8 +31,7 @@ def adult(t: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     t = t[~t.isin([" ?"]).any(axis=1)]
     X = t.drop(columns=["salary", "education", "occupation", "workclass"])
     X["country"] = (t["country"] == " United-States").astype(int)
-    married = t["marital-status"].isin([" Married-civ-spouse", " Married-AF-spouse"])
-    X["marital-status"] = married.astype(int)
+    X["marital-status"] = t["marital-status"].str.contains("Married").astype(int)
     X["capital-gain"] = (t["capital-gain"] > 0).astype(int)
     X["capital-loss"] = (t["capital-loss"] > 0).astype(int)
     groups = {
@@ -126,7 +125,7 @@ def split(X: np.ndarray, y: np.ndarray, seed: int, share: float = 1.0) -> tuple[
     """Rows labeled, unlabeled and for the test, as the authors split: 20 % test, a tenth of the rest labeled."""
     rows = np.arange(y.size)
     if share < 1:
-        rows = np.random.RandomState(seed).choice(rows, int(share * rows.size), replace=False)
+        rows = pd.Series(rows).sample(frac=share, random_state=seed).to_numpy()
     train, test = train_test_split(rows, test_size=0.2, random_state=seed)
     labeled, unlabeled = train_test_split(train, train_size=0.1, random_state=seed)
     return labeled, unlabeled, test

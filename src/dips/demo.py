@@ -63,6 +63,7 @@ def run_trial(X: Array, y: Array, seed: int) -> Trial:
 
 def main() -> None:
     """Print the tables and draw the picture."""
+    pyplot = _pyplot()
     console = Console()
     tables = {
         "breast cancer": load_breast_cancer(return_X_y=True),
@@ -74,7 +75,7 @@ def main() -> None:
         X, y = tables[name]
         trials[name].append(run_trial(X, y, seed))
     console.print(_summary(trials))
-    _draw(trials)
+    _draw(pyplot, trials)
     console.print(f"The picture is in {PICTURE.resolve()}")
 
 
@@ -98,12 +99,21 @@ def _mean_and_error(values: list[float]) -> str:
     return f"{np.nanmean(percent):.1f} ± {np.nanstd(percent, ddof=1) / np.sqrt(len(values)):.1f}"
 
 
-def _draw(trials: dict[str, list[Trial]]) -> None:
-    import matplotlib as mpl
-
+def _pyplot() -> Any:
+    """Import matplotlib before any work is done that a missing one would waste."""
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        raise SystemExit(
+            'The demo draws a picture with matplotlib; install it with pip install "dips-ssl[plot]".'
+        ) from None
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
+    return plt
+
+
+def _draw(plt: Any, trials: dict[str, list[Trial]]) -> None:
     figure, axes = plt.subplots(1, 1 + len(trials), figsize=(15, 4.6), layout="constrained")
     _draw_accuracy(axes[0], trials)
     for axis, (name, found) in zip(axes[1:], trials.items(), strict=True):

@@ -114,13 +114,12 @@ class Rounds:
         return run
 
     def _start(self, run: Run) -> None:
-        """Lines 1 and 2: train f(0) on all labels, keep the useful ones; some curators look twice."""
+        """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
         began, given = time.perf_counter(), np.flatnonzero(run.is_given)
-        for _ in range(self.curator.n_passes):
-            dynamics = self._dynamics(given.size)
-            run.estimator = self._fit(run, dynamics, given)
-            self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
-            run.trajectories = dynamics.trajectories if self.track.size else None
+        dynamics = self._dynamics(given.size)
+        run.estimator = self._fit(run, dynamics, given)
+        self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
+        run.trajectories = dynamics.trajectories if self.track.size else None
         run.history.append(self._record(run, 0, run.is_given, _NO_ROWS, time.perf_counter() - began))
 
     def _foreseen_end(self, run: Run, t: int) -> str:

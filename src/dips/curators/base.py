@@ -63,8 +63,6 @@ class Curator(BaseEstimator):
 
     name: ClassVar[str]
     statistics: ClassVar[tuple[str, ...]] = ()
-    n_passes: ClassVar[int] = 1
-    """How often the given labels are judged at the start, each time by a model trained on those found useful before."""
     window: tuple[float, float] = (0.0, 1.0)
     _parameter_constraints: dict[str, list[Any]] = {}
 

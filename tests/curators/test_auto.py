@@ -1,0 +1,147 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier
+
+from dips import CuratedClassifier
+from dips.curators import Auto
+from dips.curators.auto import noise_rate, weight_of_second
+from dips.datasets import flip_labels, make_quadrants
+from dips.second_opinion import linear_out_of_fold
+
+from .examples import make_evidence, random_labels, random_trajectories
+
+
+def naive_noise_rate(p, labels):
+    """Confident learning, a row at a time: some other class reaches its usual probability, the own one stays low."""
+    n_classes = len(p[0])
+    usual = {}
+    for c in range(n_classes):
+        own = [row[c] for row, y in zip(p, labels, strict=True) if y == c]
+        usual[c] = sum(own) / len(own) if own else float("inf")
+    contradicted = [
+        row[y] < 0.5 and any(row[c] >= usual[c] for c in range(n_classes) if c != y)
+        for row, y in zip(p, labels, strict=True)
+    ]
+    return sum(contradicted) / len(contradicted)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 40))
+def test_the_noise_rate_is_the_share_of_contradicted_labels(seed, n_classes, n):
+    rng = np.random.RandomState(seed)
+    p, labels = rng.dirichlet(np.ones(n_classes), n), rng.randint(0, n_classes, n)
+    assert noise_rate(p, labels) == pytest.approx(naive_noise_rate(p.tolist(), labels.tolist()))
+
+
+def evidence_with_noise_rate(share, n=100, is_given=None):
+    """Two classes; out-of-fold probabilities contradict exactly the first `share` of the labels.
+
+    The rows are images, not a table, so there is no second opinion.
+    """
+    labels = np.arange(n) % 2
+    p = np.full((n, 2), 0.1)
+    p[np.arange(n), labels] = 0.9
+    wrong = np.arange(n) < share * n
+    p[wrong] = p[wrong][:, ::-1]
+    evidence = make_evidence(random_trajectories(n, 2), labels, is_given)
+    return dataclasses.replace(evidence, out_of_fold=lambda n_folds: p, features=lambda: np.zeros((n, 2, 2)))
+
+
+@pytest.mark.parametrize(("share", "dropped"), [(0.0, 0), (0.1, 10), (0.3, 30)])
+def test_without_caution_as_many_labels_are_dropped_as_look_wrong(share, dropped):
+    curator = Auto(caution=0)
+    evidence = evidence_with_noise_rate(share)
+    useful = curator.curate(evidence)
+    assert curator.noise_rate_ == pytest.approx(share)
+    assert (~useful).sum() == dropped
+    worst_first = np.argsort(evidence.confidence * curator.out_of_fold_)
+    assert not useful[worst_first[:dropped]].any()
+
+
+def test_a_linear_model_is_asked_for_a_second_opinion():
+    rng = np.random.RandomState(0)
+    labels, p = np.arange(100) % 2, rng.dirichlet([1, 1], 100)
+    features = (labels + 0.1 * rng.normal(size=100))[:, None]
+    evidence = make_evidence(random_trajectories(100, 2), labels, features=features)
+    curator = Auto()
+    curator.curate(dataclasses.replace(evidence, out_of_fold=lambda n_folds: p))
+    second = linear_out_of_fold(features, labels, 2, 5)
+    np.testing.assert_allclose(curator.out_of_fold_, second[np.arange(100), labels])
+    assert curator.noise_rate_ == noise_rate(second, labels) < noise_rate(p, labels)
+
+
+def test_the_second_opinion_is_heard_as_far_as_it_is_right():
+    labels = np.arange(100) % 2
+
+    def opinion_wrong_about(rows):
+        p = np.eye(2)[labels]
+        p[rows] = p[rows][:, ::-1]
+        return p
+
+    twenty_wrong = opinion_wrong_about(slice(0, 20))
+    assert weight_of_second(twenty_wrong, opinion_wrong_about(slice(10, 30)), labels) == 1
+    assert weight_of_second(twenty_wrong, opinion_wrong_about(slice(10, 32)), labels) == 0.5
+    assert weight_of_second(twenty_wrong, opinion_wrong_about(slice(10, 60)), labels) == 0
+
+
+def test_caution_takes_standard_errors_off_the_estimate():
+    useful = Auto(caution=2).curate(evidence_with_noise_rate(0.1))
+    assert (~useful).sum() == round(100 * (0.1 - 2 * np.sqrt(0.1 * 0.9 / 100)))
+
+
+def test_no_more_than_max_drop_goes():
+    assert (~Auto(max_drop=0.2, caution=0).curate(evidence_with_noise_rate(0.4))).sum() == 20
+
+
+def test_the_noise_is_estimated_once_and_the_ranking_renewed():
+    calls = []
+    curator = Auto(caution=0)
+    first = evidence_with_noise_rate(0.2)
+    first = dataclasses.replace(first, out_of_fold=lambda k, ask=first.out_of_fold: calls.append(k) or ask(k))
+    second = dataclasses.replace(first, statistics={"confidence": -first.confidence, "aleatoric": first.aleatoric})
+    one, two = curator.curate(first), curator.curate(second)
+    assert calls == [5]
+    assert (~one).sum() == (~two).sum() == 20
+    assert (one != two).any()
+
+
+def test_a_pseudo_label_stays_while_it_is_believed_most():
+    labels, trajectories = random_labels(60, 3), random_trajectories(60, 3)
+    is_given = np.arange(60) < 30
+    evidence = make_evidence(trajectories, labels, is_given)
+    useful = Auto().curate(evidence)
+    believed = trajectories.mean(axis=0).argmax(axis=1) == labels
+    assert (useful[~is_given] == believed[~is_given]).all()
+
+
+BACKBONES = {
+    "fast trees": XGBClassifier(n_estimators=50, n_jobs=1),
+    "slow trees": XGBClassifier(n_estimators=100, learning_rate=0.05, max_depth=3, subsample=0.8, n_jobs=1),
+    "histogram trees": HistGradientBoostingClassifier(max_iter=50),
+    "network": make_pipeline(StandardScaler(), MLPClassifier((16,), max_iter=60, learning_rate_init=0.01)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("backbone", BACKBONES.values(), ids=BACKBONES.keys())
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_it_helps_where_labels_are_dirty_and_does_no_harm_where_they_are_clean(backbone, noise):
+    X, y = make_quadrants(200, random_state=1)
+    X_test, y_test = make_quadrants(5000, random_state=2)
+    noisy, flipped = flip_labels(y, noise, random_state=3)
+    plain = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, noisy).score(X_test, y_test)
+    curated = CuratedClassifier(backbone, random_state=0).fit(X, noisy)
+    assert curated.score(X_test, y_test) >= plain - 0.005
+    if noise:
+        dropped = ~curated.samples_["useful"].to_numpy()
+        assert flipped[dropped].mean() > 0.6
+        assert dropped[flipped].mean() > 0.6
+    else:
+        assert curated.samples_["useful"].mean() > 0.95
