@@ -305,10 +305,23 @@ def test_columns_of_an_array_are_not_stacked_on_another_type(texts):
         (pd.DataFrame({"a": ["x"]}), pd.DataFrame({"a": [NAN]})),
         (pl.DataFrame({"a": ["x"]}), pl.DataFrame({"a": [None]})),
         (pd.DataFrame({"a": [True]}), pd.DataFrame({"a": [2]})),
+        (np.array([["x"]], dtype=object), np.array([[NAN]])),
     ],
 )
 def test_mixed_and_empty_columns_are_stacked(first, second):
     assert n_rows(TableEncoder().fit_transform(stack(first, second))) == n_rows(first) + n_rows(second)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": [datetime.date(2000, 1, 1)], "b": [[1]]}, dtype=object),
+        pd.DataFrame({"a": pd.to_datetime(["2000-01-01"])}),
+        pl.DataFrame({"a": [datetime.date(2000, 1, 1)], "b": [[1, 2]]}),
+    ],
+)
+def test_what_only_a_pipeline_can_read_is_stacked(X):
+    assert n_rows(stack(X, X)) == 2
 
 
 def test_ordered_categories_must_be_the_same_to_be_stacked():

@@ -19,6 +19,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from dips._typing import Array, Rows
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, pd.Period, np.datetime64, np.timedelta64)
+_NESTED = (nw.List, nw.Struct, nw.Array)
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+_KINDS = dict.fromkeys(_NUMBERS, "numbers") | {"string": "texts"}  # by the names that pandas has for them
 _CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
 
@@ -182,7 +185,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         name, dtype = series.name, series.dtype
         if dtype.is_temporal():
             _refuse_times(f"Column {name!r}", dtype)
-        if dtype in (nw.List, nw.Struct, nw.Array):
+        if dtype in _NESTED:
             raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
             return _as_floats(series)
@@ -232,7 +235,7 @@ def _full_name(X: Any) -> str:
 
 def _check_alike(name: Any, mine: Any, others: Any) -> None:
     """Refuse to put numbers above texts, or categories above those of another order: neither has one meaning."""
-    kinds = _kind(name, mine), _kind(name, others)
+    kinds = _kind(mine), _kind(others)
     if set(kinds) == {"numbers", "texts"}:
         raise ValueError(
             f"Column {name!r} holds {kinds[0]} among the labeled and {kinds[1]} among the unlabeled rows; make both of "
@@ -246,20 +249,17 @@ def _check_alike(name: Any, mine: Any, others: Any) -> None:
         )
 
 
-def _kind(name: Any, column: Any) -> str | None:
-    """What all values of a column are, "numbers" or "texts"; None where they are mixed or missing."""
+def _kind(column: Any) -> str | None:
+    """What all values of a column are, "numbers" or "texts"; None where they are mixed, missing or something else."""
     if isinstance(column, nw.Series):
-        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-            return None if column.is_null().all() else "numbers"
-        if column.dtype in (nw.Object, nw.Categorical, nw.Enum):
-            column = _values(column)
-        else:
-            return "texts" if column.dtype == nw.String and not column.is_null().all() else None
-    distinct = _factorize(name, column)[1]
-    for kind, of_type in (("numbers", Number), ("texts", str)):
-        if distinct and all(isinstance(v, of_type) for v in distinct):
-            return kind
-    return None
+        if column.dtype.is_temporal() or column.dtype in _NESTED:
+            return None
+        column = _values(column)
+    column = column[np.asarray(pd.notna(column))]
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.remove_unused_categories().cat.categories
+    kind = pd.api.types.infer_dtype(column) if len(column) else "empty"
+    return _KINDS.get(kind)
 
 
 def _values(series: Any) -> Any:
