@@ -81,12 +81,14 @@ def main() -> None:
 
 def _summary(trials: dict[str, list[Trial]]) -> Table:
     table = Table(
-        title=f"{N_LABELED} labeled rows, {NOISE:.0%} of the labels wrong; test accuracy %, {N_SEEDS} seeds, mean ± "
-        "standard error",
+        title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± standard error)",
+        caption="plain, curated: pseudo-labeling; precision, recall: of finding the wrong labels",
         title_justify="left",
+        caption_justify="left",
     )
-    for column in ("data", *METHODS, "wrong labels found: precision", "recall"):
-        table.add_column(column, justify="left" if column == "data" else "right")
+    table.add_column("data")
+    for column in ("supervised", "plain", "curated", "precision", "recall"):
+        table.add_column(column, justify="right", no_wrap=True)
     for name, found in trials.items():
         accuracies = [_mean_and_error([t.accuracy[m] for t in found]) for m in METHODS]
         quality = [_mean_and_error([getattr(t, q) for t in found]) for q in ("precision", "recall")]
