@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -81,12 +82,13 @@ def main() -> None:
 
 def _summary(trials: dict[str, list[Trial]]) -> Table:
     table = Table(
-        title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± standard error)",
+        title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± std. error)",
+        box=SIMPLE_HEAD,
         caption="plain, curated: pseudo-labeling; precision, recall: of finding the wrong labels",
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("data")
+    table.add_column("data", no_wrap=True)
     for column in ("supervised", "plain", "curated", "precision", "recall"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, found in trials.items():
