@@ -84,6 +84,8 @@ def _summary(trials: dict[str, list[Trial]]) -> Table:
     table = Table(
         title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± std. error)",
         box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
         caption="plain, curated: pseudo-labeling; precision, recall: of finding the wrong labels",
         title_justify="left",
         caption_justify="left",
