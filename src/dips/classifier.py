@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -13,6 +12,7 @@ from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dips._typing import Array
+from dips._warnings import warn
 from dips.curators import Curator
 from dips.facade import N_JOBS, CuratingClassifier
 from dips.labelers import LABELERS, Labeler
@@ -147,7 +147,7 @@ class PseudoLabelClassifier(CuratingClassifier):
 
             def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
                 if self.n_rounds == 1 and not labels.is_labeled.all():
-                    warnings.warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.", stacklevel=5)
+                    warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.")
                 return Rounds(
                     trainer,
                     labeler,

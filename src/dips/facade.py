@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
@@ -17,6 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from dips._typing import Array
+from dips._warnings import warn
 from dips.backbones import default_estimator, find_backbone
 from dips.curators import CURATORS, Curator
 from dips.labels import UNLABELED, Labels, encode_targets, is_multilabel, true_label_table, true_labels
@@ -194,10 +194,9 @@ def _warn_of_minus_one(targets: list[Labels]) -> None:
     labels = targets[0]
     n_unlabeled = (~labels.is_labeled).sum()
     if len(targets) == 1 and n_unlabeled and labels.mark == UNLABELED and labels.classes.dtype.kind in "iu":
-        warnings.warn(
+        warn(
             f"-1 in y is read as unlabeled ({n_unlabeled} rows), besides the rows of X_unlabeled; if it is a class, "
-            "write it another way.",
-            stacklevel=5,
+            "write it another way."
         )
 
 

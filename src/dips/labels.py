@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
 from dips._typing import Array
+from dips._warnings import warn
 from dips.tables import is_frame
 
 UNLABELED = -1
@@ -121,10 +121,9 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
             "least two classes."
         )
     if all_labeled and classes.size > 2 and classes[0] == UNLABELED:
-        warnings.warn(
+        warn(
             "y holds -1 besides other classes: here every row has a label, so -1 is taken as a class. If it marks "
-            "unlabeled rows, leave them out, or use PseudoLabelClassifier, which puts them to use.",
-            stacklevel=2,
+            "unlabeled rows, leave them out, or use PseudoLabelClassifier, which puts them to use."
         )
     return Labels(codes, classes, _mark(column, classes, has_missing, all_are_classes=bool(is_class.all())))
 
@@ -290,10 +289,9 @@ def _are_signs(distinct: Array, has_missing: bool) -> bool:
     if distinct.size != 2 or set(distinct.tolist()) != {-1, 1}:
         return False
     if not has_missing:
-        warnings.warn(
+        warn(
             "y holds only -1 and 1, and no missing label: they are taken as two classes, every row labeled. "
-            "If -1 marks unlabeled rows here, only one class is labeled, which is not enough.",
-            stacklevel=3,
+            "If -1 marks unlabeled rows here, only one class is labeled, which is not enough."
         )
     return True
 
@@ -332,8 +330,7 @@ def _refuse_to_score(unlabeled: Array) -> None:
 
 
 def _warn_of_column_vector() -> None:
-    warnings.warn(
+    warn(
         "A column-vector y was passed when a 1d array was expected; it is used as one column of labels.",
         DataConversionWarning,
-        stacklevel=4,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import warnings
 from collections.abc import Iterable
 from numbers import Number
 from typing import Any
@@ -17,6 +16,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from dips._typing import Array, Rows
+from dips._warnings import warn
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, pd.Period, np.datetime64, np.timedelta64)
 _NESTED = (nw.List, nw.Struct, nw.Array)
@@ -332,10 +332,9 @@ def _reads_as(value: Any) -> float | None:
 
 
 def _warn_of_unknown(name: Any, value: Any, known: Any) -> None:
-    warnings.warn(
+    warn(
         f"No value of column {name!r} is known from training (now it holds {value!r}, training held {known!r}), so all "
-        "are read as missing; write them as they were in training.",
-        stacklevel=2,
+        "are read as missing; write them as they were in training."
     )
 
 
