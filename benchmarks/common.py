@@ -41,6 +41,11 @@ def run_grid(name: str, function: Callable[..., list[dict]], grid: Iterable[tupl
     return pd.DataFrame(records)
 
 
+def finished(name: str) -> pd.DataFrame:
+    """Read the records of an earlier run, also one that was stopped."""
+    return pd.read_json(RESULTS / f"{name}.jsonl", lines=True)
+
+
 def with_error(values: pd.Series) -> str:
     """Mean and standard error over seeds, in percent."""
     error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
