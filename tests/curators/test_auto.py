@@ -20,15 +20,14 @@ from .examples import make_evidence, random_labels, random_trajectories
 
 
 def naive_noise_rate(p, labels):
-    """Confident learning, a row at a time: some other class reaches its usual probability, the own one stays low."""
+    """Confident learning, a row at a time: the most probable class is another and reaches its usual probability."""
     n_classes = len(p[0])
     usual = {}
     for c in range(n_classes):
         own = [row[c] for row, y in zip(p, labels, strict=True) if y == c]
         usual[c] = sum(own) / len(own) if own else float("inf")
     contradicted = [
-        row[y] < 0.5 and any(row[c] >= usual[c] for c in range(n_classes) if c != y)
-        for row, y in zip(p, labels, strict=True)
+        row.index(max(row)) != y and max(row) >= usual[row.index(max(row))] for row, y in zip(p, labels, strict=True)
     ]
     return sum(contradicted) / len(contradicted)
 

@@ -106,8 +106,8 @@ def weight_of_second(p: Array, second: Array, labels: Array) -> float:
 def noise_rate(p: Array, labels: Array) -> float:
     """Share of labels that out-of-fold probabilities (n, C) contradict.
 
-    A label is contradicted if it has less than half of the probability while another class has at least as much as it
-    has on average over the rows labeled so.
+    A label is contradicted if another class is the most probable, with at least the probability that it has on average
+    over the rows labeled so.
 
     Examples
     --------
@@ -115,11 +115,8 @@ def noise_rate(p: Array, labels: Array) -> float:
     >>> noise_rate(p, np.array([0, 0, 1, 1])), noise_rate(p, np.array([0, 0, 1, 0]))
     (0.0, 0.25)
     """
-    rows = np.arange(labels.size)
-    own = p[rows, labels]
+    rows, best = np.arange(labels.size), p.argmax(axis=1)
     counts = np.bincount(labels, minlength=p.shape[1])
-    usual = np.bincount(labels, own, minlength=p.shape[1]) / np.maximum(counts, 1)
+    usual = np.bincount(labels, p[rows, labels], minlength=p.shape[1]) / np.maximum(counts, 1)
     usual[counts == 0] = np.inf
-    others = p >= usual
-    others[rows, labels] = False
-    return float((others.any(axis=1) & (own < 0.5)).mean())
+    return float(((best != labels) & (p[rows, best] >= usual[best])).mean())
