@@ -111,7 +111,7 @@ def noise_rate(p: Array, labels: Array) -> float:
 
     Examples
     --------
-    >>> p = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.2, 0.8]])
+    >>> p = np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.1, 0.9]])
     >>> noise_rate(p, np.array([0, 0, 1, 1])), noise_rate(p, np.array([0, 0, 1, 0]))
     (0.0, 0.25)
     """
