@@ -30,5 +30,5 @@ def test_missing_values_empty_columns_and_sparse_rows_are_read():
 def test_a_class_with_one_row_and_a_table_with_two_are_no_obstacle():
     X, y = table(n_classes=2)
     y[0] = 2
-    assert linear_out_of_fold(X, y, 3, 5)[0, 2] == 0
-    np.testing.assert_array_equal(linear_out_of_fold(X[:2], np.array([0, 1]), 2, 5), [[0, 1], [1, 0]])
+    assert (linear_out_of_fold(X, y, 3, 5)[:, 2] > 0).all()  # every model knows the class
+    np.testing.assert_allclose(linear_out_of_fold(X[:2], np.array([0, 1]), 2, 5).sum(axis=1), 1)

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from dips._typing import Array
+from dips.folds import training_and_test
 from dips.tables import TableEncoder
 
 _MAX_ROWS = 20_000  # a linear model learns little more from more
@@ -20,6 +21,8 @@ _MAX_ROWS = 20_000  # a linear model learns little more from more
 
 def linear_out_of_fold(features: Any, labels: Array, n_classes: int, n_folds: int) -> Array:
     """Class probabilities (n, C) of each row from a regularized logistic regression that was fitted without it.
+
+    The only row of a class is in every training part, as in the backbone's own folds.
 
     Examples
     --------
@@ -29,16 +32,11 @@ def linear_out_of_fold(features: Any, labels: Array, n_classes: int, n_folds: in
     """
     X = TableEncoder().set_output(transform="default").fit_transform(features)
     rng = np.random.RandomState(0)
-    fold = np.empty(labels.size, dtype=np.intp)
-    fold[np.lexsort((rng.permutation(labels.size), labels))] = np.arange(labels.size) % n_folds  # every class dealt out
     p = np.zeros((labels.size, n_classes))
-    for k in np.unique(fold):
-        train, test = rng.permutation(np.flatnonzero(fold != k))[:_MAX_ROWS], np.flatnonzero(fold == k)
-        present = np.unique(labels[train])
-        if present.size == 1:
-            p[test, present[0]] = 1.0
-        else:
-            p[np.ix_(test, present)] = _linear(X).fit(X[train], labels[train]).predict_proba(X[test])
+    for is_train, is_test in training_and_test(labels, n_folds, rng.permutation(labels.size).argsort()):
+        train = rng.permutation(np.flatnonzero(is_train))[:_MAX_ROWS]
+        model = _linear(X).fit(X[train], labels[train])
+        p[np.ix_(is_test, model.classes_)] = model.predict_proba(X[is_test])
     return p
 
 

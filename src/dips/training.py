@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from dips._typing import Array, Rows
 from dips.backbones import find_backbone
 from dips.dynamics import Dynamics, Watch, check_probabilities
+from dips.folds import training_and_test
 from dips.labelers.base import Moments
 from dips.tables import n_rows, take
 
@@ -61,19 +62,17 @@ class Trainer:
 
         Except for the only row of a class: every model is trained on it, for it must know all the classes.
         """
-        fold = self._stratified_folds(labels, n_folds)
-        is_only = np.bincount(labels)[labels] == 1
-        folds = np.unique(fold)
+        folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size)))
         seeds = [self._draw_seed() for _ in folds]
 
-        def one_fold(k: int, seed: int) -> Array:
-            train = (fold != k) | is_only
+        def one_fold(train: Array, test: Array, seed: int) -> Array:
             member = self._fit(self._prepared(seed, alone=False), rows[train], labels[train], seed)
-            return self.predict(member, rows[fold == k])
+            return self.predict(member, rows[test])
 
         p = np.empty((rows.size, self.n_classes))
-        for k, predicted in zip(folds, self._in_parallel(one_fold, zip(folds, seeds, strict=True)), strict=True):
-            p[fold == k] = predicted
+        arguments = [(*fold, seed) for fold, seed in zip(folds, seeds, strict=True)]
+        for (_, test), predicted in zip(folds, self._in_parallel(one_fold, arguments), strict=True):
+            p[test] = predicted
         return p
 
     def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
@@ -119,14 +118,6 @@ class Trainer:
             if is_crowded or (self._is_small and given.get(threads) is None):
                 settings[threads] = 1
         return prepared.set_params(**settings)
-
-    def _stratified_folds(self, labels: Array, n_folds: int) -> Array:
-        """Fold of each row: every class is dealt out evenly, in random order."""
-        fold = np.empty(labels.size, dtype=np.intp)
-        shuffled = self.rng.permutation(labels.size)
-        by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
-        fold[by_class] = np.arange(labels.size) % n_folds
-        return fold
 
     def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Array]:
         # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.

@@ -57,8 +57,8 @@ class Curator(BaseEstimator):
     """Says which rows of the training pool are useful: the selector r of the paper.
 
     A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
-    :meth:`curate`. One object serves one
-    run, from the start through the rounds, so it may remember what it learned; such attributes end in ``_``.
+    :meth:`curate`. One object serves one run, from the start through the rounds, so it may remember what it learned;
+    such attributes end in ``_``.
     """
 
     name: ClassVar[str]
