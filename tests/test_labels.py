@@ -272,3 +272,8 @@ def test_minus_one_is_scored_on_where_it_is_a_class():
 def test_multilabel_rows_with_a_gap_are_not_scored_on():
     with pytest.raises(ValueError, match="2 of the 4 rows to score on are unlabeled"):
         true_label_table(TABLES["polars"], np.array(["a", "b"]))
+
+
+def test_a_masked_label_is_unlabeled_whatever_lies_under_the_mask():
+    y = np.ma.array([0, 1, 1, 0], mask=[False, False, True, True])
+    assert encode_labels(y).codes.tolist() == [0, 1, -1, -1]

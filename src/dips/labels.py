@@ -212,6 +212,8 @@ def _as_column(y: Any) -> Any:
 
 
 def _as_array(y: Any) -> Array:
+    if isinstance(y, np.ma.MaskedArray):
+        y = y.tolist()  # None where masked; as an array, what lies under the mask would come back
     # A list is read as objects, for NumPy would write -1 among strings as "-1".
     array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "c":
