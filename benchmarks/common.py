@@ -57,6 +57,6 @@ def show(title: str, frame: pd.DataFrame) -> None:
     table = Table(title=title, title_justify="left")
     for column in [frame.index.name or "", *frame.columns]:
         table.add_column(str(column), justify="right")
-    for index, row in frame.iterrows():
-        table.add_row(str(index), *map(str, row))
+    for row in frame.itertuples(name=None):
+        table.add_row(*map(str, row))
     Console(width=200).print(table)
