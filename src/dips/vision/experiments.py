@@ -6,8 +6,9 @@ import json
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
@@ -76,25 +77,32 @@ def compare(
         pool = Pool.of(data.X_train, labels, int(data.y_test.max()) + 1, device)
         is_wrong = labels != data.y_train
         for arm in arms:
-
-            def note(record: dict[str, Any], arm: Arm = arm, seed: int = seed, is_wrong: Array = is_wrong) -> None:
-                record = {"arm": arm.name, "seed": seed, **record, "wall_s": time.perf_counter() - began}
-                if "useful" in record:
-                    record |= _judged(record.pop("useful"), labeled_rows, is_wrong)
-                records.append(record)
-                if file is not None:
-                    file.write(json.dumps(record) + "\n")
-                    file.flush()
-
-            labeled_rows = pool.labeled_rows
+            note = partial(_note, records, file, began, {"arm": arm.name, "seed": seed}, pool.labeled_rows, is_wrong)
             curator = CURATORS.resolve(arm.curator) if isinstance(arm.curator, str) else clone(arm.curator)
-            runs.append(
-                Run(pool, arm.recipe, arm.plan, curator, seed, validation=(test_images, data.y_test), log=note)
-            )
+            validation = test_images, data.y_test
+            runs.append(Run(pool, arm.recipe, arm.plan, curator, seed, validation=validation, log=note))
     together([run.proceed() for run in runs])
     if file is not None:
         file.close()
     return records
+
+
+def _note(
+    records: list[dict[str, Any]],
+    file: IO[str] | None,
+    began: float,
+    of_run: dict[str, Any],
+    rows: Array,
+    is_wrong: Array,
+    record: dict[str, Any],
+) -> None:
+    record = {**of_run, **record, "wall_s": time.perf_counter() - began}
+    if "useful" in record:
+        record |= _judged(record.pop("useful"), rows, is_wrong)
+    records.append(record)
+    if file is not None:
+        file.write(json.dumps(record) + "\n")
+        file.flush()
 
 
 def _judged(useful: Array, rows: Array, is_wrong: Array) -> dict[str, float]:

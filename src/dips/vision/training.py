@@ -126,7 +126,8 @@ class Training:
         return self.stream is not None and self._is_compiled and distributed.n_processes() == 1
 
     def _compute(self) -> None:
-        gradients = self.gradients(self.batch())
+        with torch.backends.cudnn.flags(benchmark=True):  # the shapes never change, so the fastest way is looked for once
+            gradients = self.gradients(self.batch())
         if distributed.n_processes() > 1:
             buffers = [b for b in self.network.buffers() if b.is_floating_point()]
             distributed.average([*gradients, *buffers, *self.method_state.values()])

@@ -1,0 +1,48 @@
+"""Steps a second of FixMatch, and where a step's time goes, against the floor that the memory's bandwidth sets.
+
+DIPS_DATA=folder python benchmarks/vision_throughput.py --networks wrn-28-2 fast
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+
+import torch
+
+from dips.vision.datasets import data_folder, read_mosaics
+from dips.vision.experiments import noisy_labels
+from dips.vision.method import Supervised
+from dips.vision.pool import Pool
+from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms
+from dips.vision.training import Recipe
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--networks", nargs="+", default=["wrn-28-2", "fast"])
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--max-images", type=int)
+    options = parser.parse_args()
+    device = torch.device(options.device)
+    data = read_mosaics(data_folder() / "cifar10n.npz")
+    labels = noisy_labels(data, "worse", 1000, seed=0)
+    n = options.max_images
+    pool = Pool.of(data.X_train[:n], labels[:n], 10, device)
+    bandwidth = copy_bandwidth(device, 2**32 if device.type == "cuda" else 2**24)
+    print(f"torch {torch.__version__}, {bandwidth / 1e12:.2f} TB/s read and written by a copy")
+    for network in options.networks:
+        recipe = Recipe(network, batch_size=options.batch_size)
+        for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
+            found = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
+            steps_a_second = 1000 / found["step"]
+            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_a_second": round(steps_a_second, 1)}
+            images = round(steps_a_second * each.images_a_step)
+            print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
