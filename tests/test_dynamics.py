@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from dips.dynamics import STATISTICS, Dynamics, check_window
 
 ORDER_MATTERS = {"fluctuation"}
+assert_close = partial(assert_allclose, rtol=1e-5, atol=2e-6)  # statistics are kept in single precision
 
 
 def naive(p):
@@ -67,7 +70,7 @@ def checkpoints(draw):
 @pytest.mark.parametrize(("E", "C"), [(1, 2), (12, 2), (12, 3), (100, 5)])
 def test_a_running_statistic_equals_its_definition(statistic, E, C):
     p = random_checkpoints(E=E, C=C)
-    assert_allclose(watched(p)[statistic], naive(p)[statistic], atol=1e-6)
+    assert_close(watched(p)[statistic], naive(p)[statistic])
 
 
 @given(checkpoints())
@@ -75,7 +78,7 @@ def test_a_running_statistic_equals_its_definition(statistic, E, C):
 def test_running_statistics_equal_their_definitions_on_any_probabilities(p):
     dynamics, expected = watched(p), naive(p)
     for statistic in STATISTICS:
-        assert_allclose(dynamics[statistic], expected[statistic], atol=1e-6)
+        assert_close(dynamics[statistic], expected[statistic])
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -87,17 +90,17 @@ def test_a_statistic_asked_for_alone_is_the_same(statistic):
 def test_single_precision_probabilities_lose_nothing():
     p = random_checkpoints().astype(np.float32)
     for statistic, expected in naive(p.astype(np.float64)).items():
-        assert_allclose(watched(p)[statistic], expected, atol=1e-6)
+        assert_close(watched(p)[statistic], expected)
 
 
 def test_a_probability_that_never_moves_has_no_variability():
     p = np.repeat(random_checkpoints(E=1).astype(np.float32), 20, axis=1)
-    assert_allclose(watched(p)["variability"], 0, atol=1e-6)
+    assert_close(watched(p)["variability"], 0)
 
 
 def test_a_probability_of_zero_has_a_finite_loss():
     p = np.tile([0.0, 1.0], (1, 3, 1))
-    assert_allclose(watched(p)["loss"], [[-np.log(np.finfo(np.float64).eps), 0]])
+    assert_close(watched(p)["loss"], [[-np.log(np.finfo(np.float64).eps), 0]])
 
 
 def test_one_half_is_neither_above_nor_below():
@@ -113,13 +116,13 @@ def test_one_half_is_neither_above_nor_below():
 def test_statistics_keep_within_their_bounds(p):
     dynamics = watched(p)
     confidence, aleatoric, variability = (dynamics[s] for s in ("confidence", "aleatoric", "variability"))
-    assert ((confidence >= -1e-12) & (confidence <= 1 + 1e-12)).all()
-    assert_allclose(confidence.sum(axis=1), 1)
-    assert ((aleatoric >= -1e-12) & (aleatoric <= 0.25 + 1e-12)).all()
-    assert (variability**2 <= confidence * (1 - confidence) + 1e-12).all()
-    assert_allclose(dynamics["correctness"].sum(axis=1), 1)
+    assert ((confidence >= -1e-6) & (confidence <= 1 + 1e-6)).all()
+    assert_close(confidence.sum(axis=1), 1)
+    assert ((aleatoric >= -1e-6) & (aleatoric <= 0.25 + 1e-6)).all()
+    assert (variability**2 <= confidence * (1 - confidence) + 1e-6).all()
+    assert_close(dynamics["correctness"].sum(axis=1), 1)
     assert (dynamics["loss"] >= 0).all()
-    assert (dynamics["entropy"] <= np.log(p.shape[2]) + 1e-12).all()
+    assert (dynamics["entropy"] <= np.log(p.shape[2]) + 1e-6).all()
     assert (dynamics["fluctuation"] <= p.shape[1] // 2).all()
 
 
@@ -130,7 +133,7 @@ def test_the_order_of_the_checkpoints_does_not_matter_to_an_average(p, random):
     random.shuffle(order)
     there, back = watched(p), watched(p[:, order])
     for statistic in set(STATISTICS) - ORDER_MATTERS:
-        assert_allclose(there[statistic], back[statistic], atol=1e-6)
+        assert_close(there[statistic], back[statistic])
 
 
 def test_the_order_of_the_checkpoints_matters_to_fluctuation():
@@ -154,7 +157,7 @@ def test_classes_in_another_order_give_the_same_columns_in_that_order(p, data):
     order = data.draw(st.permutations(range(p.shape[2])))
     ours, theirs = watched(p), watched(p[:, :, order])
     for statistic in set(STATISTICS) - {"entropy", "correctness"}:  # of two equal classes the first is right
-        assert_allclose(ours[statistic][:, order], theirs[statistic], atol=1e-12)
+        assert_close(ours[statistic][:, order], theirs[statistic], atol=1e-6)
 
 
 # Reading
@@ -168,7 +171,7 @@ def test_statistics_are_read_at_a_label_a_row():
     assert list(read) == list(STATISTICS)
     for statistic, values in read.items():
         at_label = expected[statistic] if statistic == "entropy" else expected[statistic][np.arange(6), labels]
-        assert_allclose(values, at_label, atol=1e-6)
+        assert_close(values, at_label)
 
 
 def test_statistics_are_read_at_the_labels_of_some_rows():
@@ -181,7 +184,7 @@ def test_statistics_are_read_at_the_labels_of_some_rows():
 def test_the_last_checkpoint_is_at_hand():
     p = random_checkpoints()
     dynamics = watched(p)
-    assert_array_equal(dynamics.probabilities, p[:, -1])
+    assert_close(dynamics.probabilities, p[:, -1])
     assert dynamics.n_checkpoints == p.shape[1]
 
 
@@ -248,8 +251,8 @@ def test_only_checkpoints_in_the_window_count(window, E, counted):
     p = random_checkpoints(E=E)
     dynamics, expected = watched(p, window=window), naive(p[:, list(counted)])
     for statistic in STATISTICS:
-        assert_allclose(dynamics[statistic], expected[statistic], atol=1e-6)
-    assert_array_equal(dynamics.probabilities, p[:, -1])
+        assert_close(dynamics[statistic], expected[statistic])
+    assert_close(dynamics.probabilities, p[:, -1])
 
 
 @pytest.mark.parametrize(
@@ -269,7 +272,7 @@ def test_a_training_that_stops_early_is_averaged_over_what_it_showed():
     for e in range(7):
         dynamics.update(p[:, e])
     dynamics.finish()
-    assert_allclose(dynamics["confidence"], p.mean(axis=1))
+    assert_close(dynamics["confidence"], p.mean(axis=1))
 
 
 def test_a_training_that_stops_before_its_window_is_judged_by_its_last_checkpoint():
@@ -280,7 +283,7 @@ def test_a_training_that_stops_before_its_window_is_judged_by_its_last_checkpoin
         dynamics.update(p[:, e])
     with pytest.warns(UserWarning, match=r"stopped after 3 checkpoints, before the window \(0.5, 1\) began"):
         dynamics.finish()
-    assert_array_equal(dynamics["confidence"], p[:, -1])
+    assert_close(dynamics["confidence"], p[:, -1])
 
 
 def test_a_training_without_checkpoints_is_an_error():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "
 _ACCUMULATORS = {
     "confidence": ("confidence",),
     "aleatoric": ("aleatoric",),
-    "variability": ("confidence", "aleatoric"),
+    "variability": ("confidence", "variance"),
     "correctness": ("correctness",),
     "loss": ("loss",),
     "fluctuation": ("fluctuation",),
@@ -27,7 +26,9 @@ _ACCUMULATORS = {
 }
 _MAX_TRACKED = 10_000
 _ROUNDING, _ROUNDING_OF_A_SUM = 1e-4, 1e-3  # what single precision may be off
-_LEAST = np.finfo(np.float64).eps  # a probability of 0 costs 36, not infinity
+_LEAST = np.float32(np.finfo(np.float64).eps)  # a probability of 0 costs 36, not infinity
+_BLOCK = 16_384  # rows
+_ALL = slice(None)
 
 
 class Dynamics:
@@ -62,7 +63,7 @@ class Dynamics:
     >>> d.update(np.array([[0.4, 0.6]]))
     >>> d.update(np.array([[0.2, 0.8]]))
     >>> d.at(np.array([1]))["confidence"].round(3)
-    array([0.7])
+    array([0.7], dtype=float32)
     """
 
     def __init__(
@@ -86,77 +87,78 @@ class Dynamics:
         self.statistics = tuple(s for s in STATISTICS if s in statistics)
         self.window = window
         self.track = np.asarray(track, dtype=np.intp)
-        self.probabilities: Array = np.empty((0, n_classes))  # (n, C), those of the last checkpoint
+        self.probabilities: Array = np.empty((n_rows, n_classes), dtype=np.float32)  # those of the last checkpoint
+        self.averages: dict[str, Array] = {}  # (n, C), of what was seen so far
         self.n_checkpoints = 0  # seen so far
-        self._n_averaged = 0
         self._in_window = range(0)
-        self._sums: dict[str, Array] = {}
         self._was_above_half: Array | None = None
         self._trajectories: list[Array] = []
         for name in {a for s in self.statistics for a in _ACCUMULATORS[s]}:
             shape = (n_rows,) if name == "entropy" else (n_rows, n_classes)
-            self._sums[name] = np.zeros(shape)
+            self.averages[name] = np.zeros(shape, dtype=np.float32)
+        if "fluctuation" in self.statistics:
+            self._was_above_half = np.zeros((n_rows, n_classes), dtype=bool)
+
+    def window_of(self, n_checkpoints: int) -> range:
+        """Return the checkpoints that count, out of so many."""
+        start, end = (round(fraction * n_checkpoints, 6) for fraction in self.window)  # 0.07 * 100 is a bit above 7
+        first = min(math.floor(start), n_checkpoints - 1)
+        return range(first, max(first + 1, math.ceil(end)))
 
     def begin(self, n_checkpoints: int) -> None:
         """Say how many checkpoints are planned: the window is a fraction of them."""
-        start, end = (round(fraction * n_checkpoints, 6) for fraction in self.window)  # 0.07 * 100 is a bit above 7
-        first = min(math.floor(start), n_checkpoints - 1)
-        self._in_window = range(first, max(first + 1, math.ceil(end)))
+        self._in_window = self.window_of(n_checkpoints)
 
-    def update(self, p: Array) -> None:
-        """Take in the class probabilities (n, C) at the next checkpoint."""
-        p = np.asarray(p, dtype=np.float64)  # a variance from single precision would be wrong in the fourth digit
-        if self.n_checkpoints == 0 or p.shape != self.probabilities.shape:
-            check_probabilities(p, self.n_rows, self.n_classes)
-        self.probabilities = p
-        self.n_checkpoints += 1
+    def update(self, p: Array, checkpoint: int | None = None, rows: slice = _ALL) -> None:
+        """Take in the class probabilities (n, C) of all or some rows at the next or the given checkpoint."""
+        p = np.asarray(p)
+        e = self.n_checkpoints if checkpoint is None else checkpoint
+        last = self.probabilities[rows]
+        if e == 0 or p.shape != last.shape:
+            check_probabilities(p, *last.shape)
+        last[:] = p
         if self.track.size:
             self._trajectories.append(np.array(p[self.track]))
-        if self.n_checkpoints - 1 in self._in_window:
-            self._average_in(p)
+        if e in self._in_window:
+            self._average_in(last, e - self._in_window.start + 1, rows)
+        self.saw(e + 1)
+
+    def saw(self, n_checkpoints: int) -> None:
+        """Note how many checkpoints were seen."""
+        self.n_checkpoints = max(self.n_checkpoints, n_checkpoints)
+
+    def record(self, stages: Iterable[Array]) -> None:
+        """Note the whole trajectories of the tracked rows, where :meth:`update` was not shown them."""
+        self._trajectories = [np.array(p) for p in stages]
 
     def finish(self) -> None:
         """Close the training; one that stopped before its window began is judged by its last checkpoint."""
         if self.n_checkpoints == 0:
             raise RuntimeError("The training showed no checkpoint.")
         check_probabilities(self.probabilities, self.n_rows, self.n_classes)
-        if self._n_averaged == 0:
+        if self.n_checkpoints <= self._in_window.start:
             warn(
                 f"The training stopped after {self.n_checkpoints} checkpoints, before the window {self.window} began; "
                 "its last checkpoint alone is used."
             )
-            self._average_in(self.probabilities)
+            self._average_in(self.probabilities, 1, _ALL)
 
-    def _average_in(self, p: Array) -> None:
-        self._n_averaged += 1
-        k = self._n_averaged
-        for name, mean in self._sums.items():
-            match name:
-                case "confidence":
-                    mean += (p - mean) / k  # Definition 4.1
-                case "aleatoric":
-                    mean += (p * (1 - p) - mean) / k  # Definition 4.2
-                case "correctness":
-                    mean *= (k - 1) / k
-                    mean[np.arange(self.n_rows), p.argmax(axis=1)] += 1 / k
-                case "loss":
-                    mean += (-np.log(np.maximum(p, _LEAST)) - mean) / k
-                case "fluctuation":  # a count, not a mean
-                    if self._was_above_half is not None:
-                        mean += self._was_above_half & (p < 0.5)
-                    self._was_above_half = p > 0.5
-                case "entropy":
-                    mean += (entr(p).sum(axis=1) - mean) / k
+    def _average_in(self, p: Array, k: int, rows: slice) -> None:
+        """Let the k-th checkpoint of the window into the averages, a block at a time: it then stays in the cache."""
+        averages = {name: average[rows] for name, average in self.averages.items()}
+        was_above_half = None if self._was_above_half is None else self._was_above_half[rows]
+        for start in range(0, p.shape[0], _BLOCK):
+            part = slice(start, start + _BLOCK)
+            above = None if was_above_half is None else was_above_half[part]
+            _let_in(p[part], k, {name: average[part] for name, average in averages.items()}, above)
 
     def __getitem__(self, statistic: str) -> Array:
         """One statistic for every class, (n, C); ``entropy`` is (n,)."""
         if statistic not in self.statistics:
             raise KeyError(f"{statistic!r} was not asked for; kept are {', '.join(self.statistics) or 'none'}.")
         if statistic == "variability":
-            confidence, aleatoric = self._sums["confidence"], self._sums["aleatoric"]
-            # E[p^2] - E[p]^2, where E[p^2] = E[p] - E[p(1 - p)]
-            return np.sqrt(np.maximum(confidence - aleatoric - confidence**2, 0.0))
-        return self._sums[statistic]
+            return np.sqrt(self.averages["variance"])
+        return self.averages[statistic]
 
     def at(self, labels: Array, rows: Array | None = None) -> dict[str, Array]:
         """Every statistic read at one label a row, for all rows or the given ones."""
@@ -171,12 +173,69 @@ class Dynamics:
         return np.stack(self._trajectories, axis=1)
 
 
-@dataclass
-class Watch:
-    """Rows to look at while a backbone is trained, and where to note what is seen."""
+def _let_in(p: Array, k: int, averages: dict[str, Array], was_above_half: Array | None) -> None:
+    """Move each running average towards the k-th value: mean += (value - mean) / k."""
+    for name, mean in averages.items():
+        match name:
+            case "confidence":
+                step = p - mean
+                mean += step / k  # Definition 4.1
+                if "variance" in averages:
+                    variance = averages["variance"]
+                    variance += (step * (p - mean) - variance) / k
+            case "aleatoric":
+                mean += (p * (1 - p) - mean) / k  # Definition 4.2
+            case "correctness":
+                mean *= (k - 1) / k
+                mean[np.arange(p.shape[0]), p.argmax(axis=1)] += 1 / k
+            case "loss":
+                mean += (-np.log(np.maximum(p, _LEAST)) - mean) / k
+            case "fluctuation":  # a count, not a mean
+                assert was_above_half is not None
+                mean += was_above_half & (p < 0.5)
+                was_above_half[:] = p > 0.5
+            case "entropy":
+                mean += (entr(p).sum(axis=1) - mean) / k
 
-    X: Any
-    dynamics: Dynamics
+
+class Watch:
+    """Rows to look at while a backbone is trained, and where to note what is seen; one look serves all `dynamics`."""
+
+    def __init__(self, X: Any, *dynamics: Dynamics) -> None:
+        self.X, self.dynamics = X, dynamics
+
+    def batches(self) -> Iterator[tuple[slice, Any]]:
+        """Yield the rows in parts, each with its place among all of them."""
+        yield _ALL, self.X
+
+    def transformed(self, transform: Callable[[Any], Any]) -> Watch:
+        """Return a watch over the same rows as another step of a pipeline sees them."""
+        return Watch(transform(self.X), *self.dynamics)
+
+    def begin(self, n_checkpoints: int) -> None:
+        """Say how many checkpoints are planned."""
+        for dynamics in self.dynamics:
+            dynamics.begin(n_checkpoints)
+
+    def update(self, predict_proba: Callable[[Any], Array]) -> None:
+        """Take in the next checkpoint."""
+        checkpoint = self.dynamics[0].n_checkpoints
+        for rows, X in self.batches():
+            p = predict_proba(X)
+            for dynamics in self.dynamics:
+                dynamics.update(p, checkpoint, rows)
+
+    def revise(self, predict_proba: Callable[[Any], Array]) -> None:
+        """Take the last probabilities anew, where the model did not end as its last checkpoint was."""
+        for rows, X in self.batches():
+            p = predict_proba(X)
+            for dynamics in self.dynamics:
+                dynamics.probabilities[rows] = p
+
+    def finish(self) -> None:
+        """Close the training."""
+        for dynamics in self.dynamics:
+            dynamics.finish()
 
 
 def check_probabilities(p: Array, n_rows: int, n_classes: int) -> None:

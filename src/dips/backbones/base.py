@@ -7,12 +7,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from dips._typing import Array
 from dips.dynamics import Watch
+from dips.forest import Forest, kernel
 
 FitParams = dict[str, Array]
 """More arguments of an estimator's ``fit``: its ``sample_weight``, or nothing."""
@@ -101,10 +103,33 @@ class StagedBackbone(Backbone):
     def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
         """Fit, then replay the checkpoints on the watched rows."""
         estimator.fit(X, y, **fit_params)
-        watch.dynamics.begin(self.n_checkpoints(estimator, watch.X))
-        for p in self.stages(estimator, watch.X):
-            watch.dynamics.update(p)
-        watch.dynamics.finish()
+        self.replay(estimator, watch)
+
+    def replay(self, estimator: BaseEstimator, watch: Watch) -> None:
+        """Show `watch` the checkpoints of a fitted estimator, by compiled code where its trees can be read."""
+        forest: Forest | None = None
+        for i, (rows, X) in enumerate(watch.batches()):
+            if i == 0:
+                watch.begin(self.n_checkpoints(estimator, X))
+                forest = self.forest(estimator, X) if kernel.library() and _is_numbers(X) else None
+            if forest is None:
+                for e, p in enumerate(self.stages(estimator, X)):
+                    for dynamics in watch.dynamics:
+                        dynamics.update(p, e, rows)
+                continue
+            for dynamics in watch.dynamics:
+                forest.watch(X, dynamics, rows, self.n_threads(estimator))
+                if dynamics.track.size:
+                    dynamics.record(self.stages(estimator, X[dynamics.track]))
+        watch.finish()
+
+    def forest(self, estimator: BaseEstimator, X: Array) -> Forest | None:
+        """Return the trees of the fitted estimator, checked on a few rows of X, or None where they cannot be read."""
+        return None
+
+    def n_threads(self, estimator: BaseEstimator) -> int:
+        """How many threads the estimator uses to predict."""
+        return effective_n_jobs(estimator.get_params().get(self.threads) or -1)
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """How many checkpoints the fitted estimator has; `X` is for those that must replay a row to tell."""
@@ -130,14 +155,18 @@ def weights(estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
 def probabilities(margin: Array) -> Array:
     """Class probabilities (n, C) from raw scores: (n,) of the second of two classes, or (n, C)."""
     if margin.ndim == 1:
-        positive = expit(margin.astype(np.float64))
-        return np.column_stack([1.0 - positive, positive])
+        positive = expit(margin)
+        return np.column_stack([1 - positive, positive])
     # A softmax, class by class: NumPy is far quicker along a few long rows than along many short ones.
-    p = np.array(margin.T, dtype=np.float64, order="C")  # (C, n)
+    p = np.array(margin.T, order="C")  # (C, n)
     p -= p.max(axis=0)
     np.exp(p, out=p)
     p /= p.sum(axis=0)
     return p.T
+
+
+def _is_numbers(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
 
 
 def normalized(p: Array) -> Array:

@@ -50,18 +50,18 @@ class Epochs(Backbone):
         """Train epoch by epoch."""
         _forget(estimator)
         params, classes = estimator.get_params(), np.unique(y)
-        watch.dynamics.begin(params["max_iter"])
+        watch.begin(params["max_iter"])
         stopping = _Patience(params["tol"], params["n_iter_no_change"])
         try:
             estimator.set_params(**_for_partial_fit(params, classes, y))
             for _ in range(params["max_iter"]):
                 estimator.partial_fit(X, y, classes=classes, **fit_params)
-                watch.dynamics.update(estimator.predict_proba(watch.X))
+                watch.update(estimator.predict_proba)
                 if stopping.is_over(_training_loss(estimator, X, y, **fit_params)):
                     break
         finally:
             estimator.set_params(**params)
-        watch.dynamics.finish()
+        watch.finish()
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
         """Draw the strength of the penalty around the given one; the seed does the rest."""

@@ -35,7 +35,7 @@ class PipelineBackbone(Backbone):
             X = transformers.fit_transform(X, y)
             estimator.steps[:-1] = transformers.steps  # with a memory, those fitted are copies
             if watch is not None:
-                watch = Watch(transformers.transform(watch.X), watch.dynamics)
+                watch = watch.transformed(transformers.transform)
         self.last.fit(estimator[-1], X, y, sample_weight, watch)
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:

@@ -45,12 +45,12 @@ class Torch(Backbone):
 
     def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
         """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
-        watch.dynamics.begin(estimator.max_epochs)
+        watch.begin(estimator.max_epochs)
         with self._watching(estimator, watch):
             estimator.fit(X, y, **fit_params)
-        watch.dynamics.finish()
+        watch.finish()
         # A callback may have gone back to the weights of an earlier epoch.
-        watch.dynamics.probabilities = self.predict_proba(estimator, watch.X)
+        watch.revise(lambda X: self.predict_proba(estimator, X))
 
     @contextmanager
     def _watching(self, net: Any, watch: Watch) -> Iterator[None]:
@@ -62,7 +62,7 @@ class Torch(Backbone):
         def on_epoch_end(net: Any, **kwargs: Any) -> None:
             own_hook(net, **kwargs)
             with torch.random.fork_rng(devices=[]):  # a data loader draws a seed; watching must not change the training
-                watch.dynamics.update(self.predict_proba(net, watch.X))
+                watch.update(lambda X: self.predict_proba(net, X))
 
         net.on_epoch_end = on_epoch_end
         try:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
+from dips.forest import Forest, ubjson
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
@@ -63,6 +64,17 @@ class XGBoost(StagedBackbone):
         for e in range(1, self.n_checkpoints(estimator, X) + 1):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
 
+    def forest(self, estimator: BaseEstimator, X: Array) -> Forest | None:
+        """Read the trees from the model's own binary form."""
+        if not np.isnan(estimator.get_params()["missing"]):
+            return None
+        booster = estimator.get_booster()
+        try:
+            forest = _read(ubjson.loads(booster.save_raw("ubj"))["learner"])
+        except (KeyError, ValueError):  # a release that writes its models in another way
+            return None
+        return forest and forest.calibrated(X, lambda probes: estimator.predict(probes, output_margin=True))
+
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Tell the estimator and its booster; set_params would hand the booster every other parameter again too."""
         fitted.n_jobs = original.get_params()["n_jobs"]
@@ -82,3 +94,33 @@ class XGBoost(StagedBackbone):
         drawn["subsample"] = drawn.pop("row_share")
         drawn["colsample_bytree"] = drawn.pop("column_share")
         return drawn
+
+
+def _read(learner: dict[str, Any]) -> Forest | None:
+    booster = learner["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]  # dart keeps its trees a level below, and a weight for each
+    trees = model["trees"]
+    sizes = [tree["left_children"].size for tree in trees]
+    n_outputs = max(1, int(learner["learner_model_param"]["num_class"]))
+
+    def column(name: str) -> Array:
+        return np.concatenate([tree[name] for tree in trees])
+
+    has_categories = column("split_type").any()
+    has_vectors = any(tree["tree_param"]["size_leaf_vector"] not in ("0", "1") for tree in trees)
+    if has_categories or has_vectors:
+        return None
+    condition = column("split_conditions").astype(np.float32)
+    weight = np.asarray(booster.get("weight_drop", np.ones(len(trees))), dtype=np.float32)
+    return Forest.of(
+        left=column("left_children"),
+        right=column("right_children"),
+        feature=column("split_indices"),
+        threshold=np.nextafter(condition, np.float32(-np.inf)),  # left if strictly below
+        value=condition * np.repeat(weight, sizes),
+        missing_left=column("default_left"),
+        sizes=sizes,
+        outputs=model["tree_info"],
+        rounds=model["iteration_indptr"],
+        n_outputs=n_outputs,
+    )

@@ -1,0 +1,22 @@
+"""The one part that is compiled: without a compiler the installation goes on, and the portable path serves instead."""
+
+import sys
+
+from setuptools import Extension, setup
+
+options = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+
+setup(
+    ext_modules=[
+        Extension(
+            "dips.forest._kernel",
+            sources=["src/dips/forest/kernel.c"],
+            depends=["src/dips/forest/kernel_trees.h"],
+            extra_compile_args=options,
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel a platform serves every Python from here on
+)

@@ -1,0 +1,5 @@
+"""The compiled watch pass over boosted trees."""
+
+from dips.forest.forest import Forest
+
+__all__ = ["Forest"]

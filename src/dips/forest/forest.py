@@ -1,0 +1,160 @@
+"""Boosted trees as flat arrays, whatever library grew them, and the watch pass over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dips._typing import Array
+from dips.dynamics import Dynamics
+from dips.forest import kernel
+
+_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert on the way
+_N_PROBES = 32
+_ROUNDING = 1e-4  # of a sum of hundreds of leaves in single precision
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees of a boosted classifier, node by node.
+
+    Attributes
+    ----------
+    left, right : (nodes,) int32
+        Children of each node, counted from the root of its tree; -1 for both in a leaf.
+    feature : (nodes,) int32
+    threshold : (nodes,) float32 or float64
+        A row goes left where its value is at most this; its precision is that of all comparisons and sums.
+    value : (nodes,) as `threshold`
+        What a leaf adds to the raw score.
+    missing_left : (nodes,) uint8
+        Whether a row without a value goes left.
+    offsets : (trees + 1,) int64
+        Where each tree's nodes begin.
+    outputs : (trees,) int32
+        The class whose score each tree adds to; 0 throughout for two classes.
+    rounds : (checkpoints + 1,) int64
+        Where each checkpoint's trees begin.
+    n_outputs : int
+        Scores a row: 1 for two classes, else one a class.
+    base : (n_outputs,)
+        Raw score before the first tree.
+    """
+
+    left: Array
+    right: Array
+    feature: Array
+    threshold: Array
+    value: Array
+    missing_left: Array
+    offsets: Array
+    outputs: Array
+    rounds: Array
+    n_outputs: int
+    base: Array
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        left: Array,
+        right: Array,
+        feature: Array,
+        threshold: Array,
+        value: Array,
+        missing_left: Array,
+        sizes: list[int],
+        outputs: Any,
+        rounds: Any,
+        n_outputs: int,
+    ) -> Forest:
+        """Make one from the nodes of all trees, `sizes` of them a tree, in any types of numbers; without a base yet."""
+        real = threshold.dtype
+        return cls(
+            left=left.astype(np.int32),
+            right=right.astype(np.int32),
+            feature=feature.astype(np.int32),
+            threshold=threshold,
+            value=value.astype(real, copy=False),
+            missing_left=missing_left.astype(np.uint8),
+            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            outputs=np.asarray(outputs, dtype=np.int32),
+            rounds=np.asarray(rounds, dtype=np.int64),
+            n_outputs=n_outputs,
+            base=np.zeros(n_outputs, dtype=real),
+        )
+
+    @property
+    def n_checkpoints(self) -> int:
+        """How many boosting rounds there are."""
+        return self.rounds.size - 1
+
+    def calibrated(self, X: Array, margin: Callable[[Array], Array]) -> Forest | None:
+        """Find the score before the first tree, so that the sum of the leaves equals the library's own raw score.
+
+        None if no constant does: then the trees were not understood, and must not be used.
+        """
+        probes = X[:_N_PROBES]
+        difference = np.asarray(margin(probes), dtype=np.float64).reshape(-1, self.n_outputs) - self.margins(probes)
+        base = np.median(difference, axis=0)
+        if not (np.abs(difference - base) <= _ROUNDING * (1 + np.abs(difference))).all():
+            return None
+        return replace(self, base=base.astype(self.base.dtype))
+
+    def margins(self, X: Array) -> Array:
+        """Raw scores (n, outputs)."""
+        values = np.ascontiguousarray(X, dtype=self.threshold.dtype)
+        scores = np.tile(self.base.astype(np.float64), (values.shape[0], 1))
+        kernel.call(
+            "dips_margins",
+            self.threshold.dtype,
+            *(values, *values.shape, *self._nodes, self.outputs, self.outputs.size, scores, self.n_outputs),
+        )
+        return scores
+
+    @property
+    def _nodes(self) -> tuple[Array, ...]:
+        return (self.left, self.right, self.feature, self.threshold, self.value, self.missing_left, self.offsets)
+
+    def watch(self, X: Array, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
+        """Fill in the statistics and last probabilities of `rows` from their values (n, features)."""
+        window = dynamics.window_of(self.n_checkpoints)
+        p = dynamics.probabilities[rows]
+        averages = {name: average[rows] for name, average in dynamics.averages.items()}
+
+        def one_chunk(start: int) -> int:
+            part = slice(start, start + _CHUNK)
+            values = np.ascontiguousarray(X[part], dtype=self.threshold.dtype)
+            wanted = kernel.pointers({name: average[part] for name, average in averages.items()})
+            return kernel.call(
+                "dips_watch",
+                self.threshold.dtype,
+                *(values, *values.shape, *self._nodes),
+                *(*self._steps, self.outputs, self.rounds, self.n_checkpoints, window.start, window.stop),
+                *(self.base, self.n_outputs, dynamics.n_classes, p[part], wanted),
+            )
+
+        starts = range(0, X.shape[0], _CHUNK)
+        if n_threads == 1 or len(starts) == 1:
+            statuses = [one_chunk(start) for start in starts]
+        else:
+            with ThreadPoolExecutor(n_threads) as threads:
+                statuses = list(threads.map(one_chunk, starts))
+        if any(statuses):
+            raise MemoryError("There is too little memory to watch even a few rows.")
+        dynamics.saw(self.n_checkpoints)
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        """Inner nodes, children before parents, and where each tree's begin."""
+        real = self.threshold.dtype
+        step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
+        steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)
+        pending = np.empty(2 * int(np.diff(self.offsets).max(initial=0)) + 2, dtype=np.int32)
+        kernel.call("dips_order", real, *self._nodes, self.outputs.size, pending, steps, starts)
+        return steps, starts
