@@ -1,0 +1,155 @@
+"""``dips fit``: from a table to a run folder."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dips.cli import _options as o
+from dips.cli._app import app
+from dips.cli._console import make_table, output, print_json, printable, progress, remarks
+from dips.report.words import title_of
+from dips.study.candidates import BY_NAME, PLAIN
+from dips.study.data import StudyData
+from dips.study.fit import fit as fit_study
+from dips.study.run import Run
+from dips.tabular.columns import KINDS
+
+_MANY_COLUMNS = 25
+
+
+@app.command()
+def fit(
+    data: o.Data,
+    target: o.TargetName,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
+    unlabeled: Annotated[list[Path], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
+    id: o.Ids = [],  # noqa: B006
+    drop: o.Drop = [],  # noqa: B006
+    unlabeled_mark: o.Marks = [],  # noqa: B006
+    positive: o.Positive = None,
+    metric: o.MetricName = "accuracy",
+    backbone: o.Backbone = "xgboost",
+    labeler: o.LabelerName = "greedy",
+    curator: o.CuratorName = "auto",
+    rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
+    holdout: Annotated[float, typer.Option(help="Share of the labeled rows that is held out.")] = 0.2,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Minutes after which no further model is begun.  [default: none]")
+    ] = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    config: o.Config = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """Compare plain, curated, pseudo-labeling and curated pseudo-labeling; keep the best, with a report.
+
+    Writes a folder with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and
+    model/. Stopped and started again, it goes on where it was.
+    """
+
+    def say_what_was_understood(study: StudyData, leaks: dict[str, float]) -> None:
+        if not as_json:
+            _print_understanding(study, leaks)
+
+    with progress(not as_json) as say:
+        run = fit_study(
+            data,
+            target,
+            out,
+            unlabeled=unlabeled,
+            force=force,
+            command=shlex.join(["dips", *sys.argv[1:]]),
+            on_data=say_what_was_understood,
+            say=say,
+            id=tuple(id),
+            drop=tuple(drop),
+            unlabeled_mark=tuple(unlabeled_mark),
+            positive=positive,
+            metric=metric,
+            backbone=backbone,
+            labeler=labeler,
+            curator=curator,
+            rounds=rounds,
+            holdout=holdout,
+            time_limit=time_limit,
+            seed=seed,
+            jobs=jobs,
+        )
+    if as_json:
+        print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
+    else:
+        _print_result(run)
+
+
+def _print_understanding(study: StudyData, leaks: dict[str, float]) -> None:
+    console, target = remarks(), study.target
+    n_labeled = int(target.is_labeled.sum())
+    console.print(
+        printable(
+            f"{study.table.n_rows:,} rows, {n_labeled:,} labeled and {study.table.n_rows - n_labeled:,} not; "
+            f"{target.name!r} is one of {', '.join(map(str, target.classes[:8]))}."
+        )
+    )
+    columns = study.schema.columns
+    shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
+    rows = []
+    for c in shown[:_MANY_COLUMNS]:
+        alone = (
+            f"tells the label almost alone ({leaks[c.name]:.0%}): known in time? else --drop" if c.name in leaks else ""
+        )
+        n_missing = f"{c.n_missing:,}" if c.n_missing else ""
+        rows.append(
+            [
+                c.name,
+                KINDS[c.kind],
+                f"{c.n_distinct:,}" if c.n_distinct else "",
+                n_missing,
+                alone or c.note or c.example,
+            ]
+        )
+    columns_shown = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "": "left"}
+    if rows:
+        console.print(make_table(columns_shown, rows))
+    n_more = len(columns) - len(rows)
+    if n_more:
+        kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
+        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."))
+    for note in (*study.table.notes, *target.notes):
+        console.print(printable(f"Note: {note}"))
+
+
+def _print_result(run: Run) -> None:
+    console, m = output(), run.metrics
+    title = title_of(m["metric"])
+    rows = []
+    for name, scores in m["test"].items():
+        s, gain = scores[m["metric"]], scores[m["metric"]]["gain"]
+        better = "" if name == PLAIN else f"{gain['value']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f})"
+        style = "bold" if name == m["chosen"] else ""
+        model = BY_NAME[name].title + (" ←" if name == m["chosen"] else "")
+        cells: list[Any] = [
+            model,
+            f"{m['validation'][name]:.3f}",
+            f"{s['value']:.3f} ({s['low']:.3f}–{s['high']:.3f})",
+            better,
+        ]
+        rows.append([printable(c, style) for c in cells])
+    columns = {
+        "model": "left",
+        "validation": "right",
+        f"{m['rows']['test']:,} held-out rows": "right",
+        "better than plain": "right",
+    }
+    console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]} (95 % intervals)"))
+    for name, why in m["skipped"].items():
+        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."))
+    share, n = m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"]
+    console.print(printable(f"About {100 * share:.0f} % of the labels look wrong; {n:,} are listed in the report."))
+    console.print(printable(f"Chosen by validation: {BY_NAME[m['chosen']].title}; it was then trained on all rows."))
+    console.print(printable(f"Open {run.report}"))

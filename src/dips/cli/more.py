@@ -1,0 +1,67 @@
+"""``dips report``, ``dips demo`` and ``dips info``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dips.cli import _options as o
+from dips.cli._app import app
+from dips.cli._console import make_table, output, print_json, printable
+from dips.curators import CURATORS
+from dips.labelers import LABELERS
+from dips.persistence.files import write_whole
+from dips.persistence.model import versions
+from dips.report import render
+from dips.study.backbones import BACKBONES
+from dips.study.folder import refuse_to_overwrite
+from dips.study.metrics import METRICS
+from dips.study.run import Run
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Another place.  [default: RUN/report.html]")] = None,
+    force: o.Force = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Write the page of a run again, from what the run folder holds."""
+    opened = Run(run)
+    if out is not None:
+        refuse_to_overwrite(out, force)
+    path = opened.report if out is None else out
+    write_whole(path, render(opened.summary).encode())
+    output().print(printable(f"Open {path}"))
+    if open_it:
+        typer.launch(path.resolve().as_uri())
+
+
+@app.command()
+def demo() -> None:
+    """Show on two small tables what curated pseudo-labeling does; draws demo.png."""
+    from dips.demo import main
+
+    main()
+
+
+@app.command()
+def info(as_json: o.Json = False) -> None:
+    """Print versions, and the backbones, labelers, curators and metrics that can be named."""
+    record = {
+        "versions": versions(),
+        "cores": os.cpu_count(),
+        "backbones": list(BACKBONES),
+        "labelers": list(LABELERS.by_name()),
+        "curators": list(CURATORS.by_name()),
+        "metrics": list(METRICS),
+    }
+    if as_json:
+        print_json(record)
+        return
+    output().print(make_table({"library": "left", "version": "left"}, [list(v) for v in versions().items()]))
+    for name in ("backbones", "labelers", "curators", "metrics"):
+        output().print(printable(f"{name}: {', '.join(record[name])}"))  # type: ignore[arg-type]

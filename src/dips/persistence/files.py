@@ -1,0 +1,53 @@
+"""Files that are there in full or not at all, and plain data as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dips.tabular.errors import OutputError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is there in full or not at all."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, record: Any) -> None:
+    """Write plain data as JSON, whole or not at all; NaN becomes null."""
+    write_whole(path, (json.dumps(without_nan(record), indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def without_nan(record: Any) -> Any:
+    """Return plain data in which NaN and infinities, which JSON does not know, are None.
+
+    Examples
+    --------
+    >>> without_nan({"a": [1.5, float("nan")]})
+    {'a': [1.5, None]}
+    """
+    if isinstance(record, dict):
+        return {str(k): without_nan(v) for k, v in record.items()}
+    if isinstance(record, list | tuple):
+        return [without_nan(v) for v in record]
+    if isinstance(record, np.generic):
+        record = record.item()
+    return None if isinstance(record, float) and not np.isfinite(record) else record
+
+
+def sha256(path: Path) -> str:
+    """Return the checksum of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

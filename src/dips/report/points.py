@@ -1,0 +1,191 @@
+"""The map: rows with their confidence and uncertainty, their learning curves and values; a sample where there are many."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dips._typing import Array, Rows
+from dips.backbones import StagedBackbone, find_backbone
+from dips.report.words import how_learned
+from dips.tabular.columns import Column
+
+if TYPE_CHECKING:
+    from dips.study.findings import Findings
+
+_MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
+_MAX_VALUES = 12  # columns shown beside a row
+_BYTES = 330_000  # what the map may take of the page
+_GRID = (48, 60)  # cells of uncertainty and of confidence
+_TEXT = 60  # characters shown of a value
+
+
+def summarize_points(found: Findings) -> dict[str, Any]:
+    """Return the map as columns of numbers; fewer points where their values are long."""
+    judged = np.flatnonzero(found.account["confidence"].notna())
+    n_points = _MAX_POINTS
+    while True:
+        points = _points(found, judged, n_points)
+        size = len(json.dumps(points))
+        if size <= _BYTES or n_points <= 200:
+            return points
+        n_points = max(200, int(0.9 * n_points * _BYTES / size))
+
+
+def _points(found: Findings, judged: Rows, n_points: int) -> dict[str, Any]:
+    account = found.account
+    rows = _sample(account, judged, n_points)
+    part = account.iloc[rows]
+    codes = _codes(part["final_label"], found.study.target.classes)
+    curve = curves(found.judge, found.X[rows], codes)
+    shown = _shown_columns(found)
+    return {
+        "n_judged": int(judged.size),
+        "n_suspects_all": int(account["suspicion"].notna().sum()),
+        "row": part["row"].tolist(),
+        "id": _ids(found, rows),
+        "id_names": found.study.ids,
+        "confidence": _thousandths(part["confidence"]),
+        "aleatoric": _thousandths(part["aleatoric"]),
+        "unseen": _thousandths(part["out_of_fold"].fillna(-1)),
+        "label": codes.tolist(),
+        "suggested": _codes(part["suggested_label"], found.study.target.classes).tolist(),
+        "useful": part["useful"].astype(int).tolist(),
+        "round": part["round"].tolist(),
+        "rank": part["suspicion"].fillna(0).astype(int).tolist(),
+        "learned": how_learned(part["confidence"].to_numpy()).tolist(),
+        "curves": None if curve is None else _bytes(np.round(curve * 255)),
+        "n_curve": 0 if curve is None else int(curve.shape[1]),
+        "n_checkpoints": _n_checkpoints(found),
+        "values": [_values(found, column, rows) for column in shown],
+        "typical": _typical(found, shown),
+        "grid": None if judged.size <= rows.size else _grid(account.iloc[judged]),
+        "thresholds": _thresholds(found.judge.curator_),
+        "curator": found.judge.curator_.name,
+    }
+
+
+def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
+    """Suspects first, those to look at first before others; the rest at random, with one seed."""
+    ranks = account["suspicion"].fillna(0).to_numpy(dtype=int)[judged]
+    suspects = judged[ranks > 0][np.argsort(ranks[ranks > 0])][: min(_MAX_SUSPECTS, n_points // 2)]
+    others = np.setdiff1d(judged[ranks == 0], suspects)
+    drawn = np.random.RandomState(0).permutation(others)[: max(n_points - suspects.size, 0)]
+    return np.concatenate([suspects, np.sort(drawn)])
+
+
+def _codes(labels: pd.Series, classes: list[Any]) -> Array:
+    positions = {c: k for k, c in enumerate(classes)}
+    return np.array([positions.get(label, -1) for label in labels], dtype=np.intp)
+
+
+def _thousandths(values: pd.Series) -> list[int]:
+    return (1000 * values).round().astype(int).tolist()
+
+
+def _bytes(values: Array) -> str:
+    return base64.b64encode(np.clip(values, 0, 255).astype(np.uint8).tobytes()).decode()
+
+
+def curves(model: Any, X: Array, codes: Array, n_points: int = 24) -> Array | None:
+    """Probability of each row's label at checkpoints of the model, (n, n_points), evenly spread from first to last.
+
+    None where the backbone cannot be replayed.
+    """
+    backbone = find_backbone(model.estimator_)
+    if not isinstance(backbone, StagedBackbone) or not codes.size:
+        return None
+    n = backbone.n_checkpoints(model.estimator_, X)
+    wanted = set(np.unique(np.linspace(0, n - 1, min(n_points, n)).round().astype(int)).tolist())
+    rows = np.arange(codes.size)
+    stages = enumerate(backbone.stages(model.estimator_, X))
+    return np.column_stack([np.asarray(p)[rows, codes] for e, p in stages if e in wanted])
+
+
+def _n_checkpoints(found: Findings) -> int:
+    backbone = find_backbone(found.judge.estimator_)
+    return backbone.n_checkpoints(found.judge.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
+
+
+def _shown_columns(found: Findings) -> list[Column]:
+    by_name = {c.name: c for c in found.study.schema.used}
+    names = [n for n in found.importance if n in by_name] or list(by_name)
+    return [by_name[n] for n in names[:_MAX_VALUES]]
+
+
+def _ids(found: Findings, rows: Rows) -> list[str]:
+    if not found.study.ids:
+        return []
+    columns = [found.study.table.columns[name].take(pa.array(rows)).to_pylist() for name in found.study.ids]
+    return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
+
+
+def _values(found: Findings, column: Column, rows: Rows) -> dict[str, Any]:
+    """Values of one column as positions among the distinct ones."""
+    raw = found.study.table.columns[column.name].take(pa.array(rows))
+    cells = [short(v) for v in readable(column, raw)]
+    codes, distinct = pd.factorize(np.asarray(cells, dtype=object))
+    return {"name": column.name, "kind": column.kind, "distinct": list(distinct), "codes": codes.tolist()}
+
+
+def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
+    """Cells as values for people; None where missing."""
+    values = column.values(raw)
+    if column.kind == "number":
+        return [None if np.isnan(v) else v for v in values]
+    if column.kind == "date":
+        has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
+        return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
+    return values.to_pylist()
+
+
+def short(value: Any) -> str:
+    """One value, cut to what fits a cell."""
+    if value is None:
+        return ""
+    text = f"{value:.5g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+
+
+def _typical(found: Findings, shown: list[Column]) -> list[list[str]]:
+    """For each class and column, the middle number or the most frequent category among trusted labels."""
+    is_trusted = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
+    codes, typical = found.study.target.codes, []
+    for c in range(len(found.study.target.classes)):
+        rows = np.flatnonzero(is_trusted & (codes == c))[:5_000]
+        typical.append([_middle(col, found.study.table.columns[col.name].take(pa.array(rows))) for col in shown])
+    return typical
+
+
+def _middle(column: Column, raw: pa.ChunkedArray) -> str:
+    values = column.values(raw)
+    if column.kind == "number":
+        known = values[np.isfinite(values)]
+        return short(float(np.median(known))) if known.size else ""
+    if column.kind == "date":
+        known = values.dropna()
+        return known.sort_values().iloc[known.size // 2].strftime("%Y-%m-%d") if known.size else ""
+    if column.kind == "text":
+        return ""
+    counts = values.drop_null().value_counts()
+    if len(counts) == 0:
+        return ""
+    return short(counts.field("values")[int(np.argmax(counts.field("counts").to_numpy()))].as_py())
+
+
+def _grid(part: pd.DataFrame) -> dict[str, Any]:
+    """How many of all judged rows lie where, on a logarithmic scale of 0 to 255."""
+    counts, _, _ = np.histogram2d(part["aleatoric"], part["confidence"], bins=_GRID, range=[[0, 0.25], [0, 1]])
+    scaled = np.log1p(counts) / np.log1p(max(counts.max(), 1))
+    return {"shape": list(_GRID), "counts": _bytes(np.round(255 * scaled))}
+
+
+def _thresholds(curator: Any) -> dict[str, float]:
+    """The lines that the curator drew, where it draws any."""
+    found = {"confidence": getattr(curator, "conf", None), "aleatoric": getattr(curator, "aleatoric_", None)}
+    return {k: float(v) for k, v in found.items() if v is not None}

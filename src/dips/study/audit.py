@@ -1,0 +1,92 @@
+"""Which labels to look at first; no unlabeled rows, no held-out part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips.persistence.files import write_whole
+from dips.report import render, summarize
+from dips.study.account import account_of, noise_estimate, suspects_of
+from dips.study.candidates import BY_NAME
+from dips.study.data import StudyData, read_data
+from dips.study.findings import Findings
+from dips.study.settings import Settings
+from dips.tabular.prepare import Preparation
+
+
+@dataclass(frozen=True)
+class LabelAudit:
+    """What an audit found.
+
+    Attributes
+    ----------
+    samples : data frame, a row a row of the input
+    share_wrong : estimated share of wrong labels
+    """
+
+    samples: pd.DataFrame
+    share_wrong: float
+    findings: Findings
+
+    def suspects(self) -> pd.DataFrame:
+        """Given labels to look at first."""
+        return suspects_of(self.samples)
+
+    def write_report(self, path: Path | str) -> None:
+        """Write the page."""
+        write_whole(Path(path), render(summarize(self.findings)).encode())
+
+
+def audit(
+    data: Any,
+    target: str,
+    *,
+    on_data: Callable[[StudyData], None] = lambda data: None,
+    config: dict[str, Any] | None = None,
+    **settings: Any,
+) -> LabelAudit:
+    """Judge every label of a table by how it is learned.
+
+    Parameters
+    ----------
+    data : path, table, or a list of them
+    target : str
+        The column with the labels.
+    **settings
+        Any of :class:`~dips.study.settings.Settings`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dips.datasets import flip_labels, make_quadrants
+    >>> from dips.study import audit
+    >>> X, y = make_quadrants(300, random_state=0)
+    >>> noisy, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> found = audit(pd.DataFrame(X, columns=["a", "b"]).assign(side=noisy), target="side")
+    >>> bool(flipped[found.suspects()["row"][:20] - 1].mean() > 0.8)
+    True
+    """
+    chosen = Settings(target=target, **settings).checked()
+    study = read_data(data, chosen)
+    on_data(study)
+    preparation = Preparation(study.schema).learn(study.table)
+    X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
+    judge = BY_NAME["curated"].fit(X, study.target.codes, labeled, labeled[:0], chosen)
+    account = account_of(judge, study.table, study.target, study.ids, labeled, labeled[:0])
+    found = Findings(
+        study=study,
+        settings=chosen,
+        preparation=preparation,
+        X=X,
+        judge=judge,
+        account=account,
+        noise_rate=noise_estimate(judge, account),
+        config=config or {},
+    )
+    return LabelAudit(account, found.noise_rate, found)

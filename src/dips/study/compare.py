@@ -1,0 +1,137 @@
+"""Comparing the candidates: validated on the training part, scored once on the part held out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from dips._typing import Array, Rows
+from dips.study.candidates import CANDIDATES, PLAIN, Candidate
+from dips.study.folder import RunFolder
+from dips.tabular.target import Target
+from dips.study.metrics import METRICS
+from dips.study.settings import Settings
+
+_FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to train on, rows held out, and rows without a label."""
+
+    train: Rows
+    test: Rows
+    unlabeled: Rows
+
+
+@dataclass
+class Comparison:
+    """What the comparison found.
+
+    Attributes
+    ----------
+    validation : mean over the folds of the deciding metric, by candidate
+    test : class probabilities of the held-out rows, by candidate
+    chosen : name of the candidate with the best validation; of equals, the simplest
+    skipped : why a candidate was left out, by name
+    seconds : time a candidate took
+    """
+
+    validation: dict[str, float] = field(default_factory=dict)
+    folds: dict[str, list[float]] = field(default_factory=dict)
+    test: dict[str, Array] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    chosen: str = PLAIN
+
+
+def hold_out(target: Target, settings: Settings) -> Split:
+    """Hold out a share of the labeled rows, of each class the same."""
+    labeled = np.flatnonzero(target.is_labeled)
+    train, test = train_test_split(
+        labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
+    )
+    return Split(np.sort(train), np.sort(test), np.flatnonzero(~target.is_labeled))
+
+
+def compare(
+    X: Array,
+    target: Target,
+    split: Split,
+    settings: Settings,
+    folder: RunFolder,
+    deadline: float = np.inf,
+    say: Callable[[str, float], None] = lambda what, share: None,
+) -> Comparison:
+    """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
+
+    A candidate that would not be done by the deadline is left out; the plain model never is.
+    """
+    found, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
+    for c in CANDIDATES:
+        if c not in usable:
+            found.skipped[c.name] = "there are no unlabeled rows"
+    total = sum(c.n_fits for c in usable) * (len(folds) + 1)
+    done, second_a_fit = 0, 0.0
+    for candidate in usable:
+        foreseen = second_a_fit * candidate.n_fits * (len(folds) + 1)
+        is_known = folder.knows(f"{candidate.name}-test")
+        if candidate.name != PLAIN and not is_known and time.monotonic() + 2 * foreseen > deadline:
+            found.skipped[candidate.name] = "the time limit"
+            continue
+        began = time.perf_counter()
+        scores = []
+        for k, (fit, validate) in enumerate([*folds, (split.train, split.test)]):
+            is_test = k == len(folds)
+            say(candidate.title, done / total)
+            name = f"{candidate.name}-{'test' if is_test else k}"
+            p = folder.remembered(
+                name, lambda f=fit, v=validate: _fit_and_predict(candidate, X, target, f, v, split, settings)
+            )
+            if is_test:
+                found.test[candidate.name] = p["p"]
+            else:
+                scores.append(METRICS[settings.metric].score(target.codes[validate], p["p"], target.positive))
+            done += candidate.n_fits
+        found.folds[candidate.name] = scores
+        found.validation[candidate.name] = float(np.mean(scores))
+        found.seconds[candidate.name] = time.perf_counter() - began
+        if not is_known:
+            second_a_fit = found.seconds[candidate.name] / (candidate.n_fits * (len(folds) + 1))
+    found.chosen = choose(found.validation, settings.metric)
+    return found
+
+
+def choose(validation: dict[str, float], metric: str) -> str:
+    """Return the best by validation; of equals, the first, which is the simplest.
+
+    Examples
+    --------
+    >>> choose({"plain": 0.8, "curated": 0.8, "curated_pseudo": 0.7}, "accuracy")
+    'plain'
+    """
+    sign = 1 if METRICS[metric].more_is_better else -1
+    return max(validation, key=lambda name: sign * validation[name])
+
+
+def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:
+    """Five folds of few rows, three of more, a single split of many."""
+    if rows.size > _MANY:
+        fit, validate = train_test_split(rows, test_size=0.2, stratify=codes, random_state=settings.seed)
+        return [(np.sort(fit), np.sort(validate))]
+    n_folds = min(5 if rows.size < _FEW else 3, int(np.bincount(codes).min()))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
+    return [(rows[fit], rows[validate]) for fit, validate in folds.split(rows, codes)]
+
+
+def _fit_and_predict(
+    candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
+) -> dict[str, Any]:
+    model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
+    return {"p": model.predict_proba(X[predict]).astype(np.float64)}
