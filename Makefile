@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types clean
+.PHONY: demo test bench bench-small lint types clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
@@ -15,6 +15,16 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
 
+# Time and memory, measured; tables on the screen, JSON in results/. BENCH=--quick takes minutes instead of most of an hour.
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/watch.py $(BENCH)
+	$(BIN)/python benchmarks/runs.py $(BENCH)
+	$(BIN)/python benchmarks/growth.py $(BENCH)
+
+# What must hold of whatever is made faster; part of the tests.
+bench-small: $(VENV)/.dev
+	$(BIN)/python benchmarks/small.py
+
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -25,6 +35,10 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+	touch $@
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache demo.png

@@ -1,0 +1,67 @@
+"""The small benchmark, and the harness by which the large ones measure."""
+
+import sys
+from functools import partial
+
+import data
+import harness
+import numpy as np
+import pytest
+import small
+
+
+@pytest.mark.parametrize("sentence", small.checks())
+@pytest.mark.filterwarnings("ignore")
+def test_the_small_benchmark_holds(sentence):
+    small.checks()[sentence]()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process")
+def test_memory_is_what_the_act_adds_in_a_process_of_its_own():
+    held_here = np.ones(2**25)
+    used = harness.in_child(partial, np.ones, 2**24)
+    assert 128 <= used.added_mb < 140
+    assert used.peak_mb < held_here.nbytes / harness.MB + 128
+
+
+def test_a_child_hands_back_the_figures_of_its_act_and_nothing_large():
+    assert harness.in_child(partial, dict).figures == {}
+    assert harness.in_child(partial, dict, [("accuracy", 0.9)]).figures == {"accuracy": 0.9}
+    assert harness.in_child(partial, np.ones, 10).figures == {}
+
+
+def test_contenders_are_timed_in_turn():
+    order = []
+    times = harness.in_turn({name: partial(order.append, name) for name in "ab"}, at_least=2, at_most=2)
+    assert order == ["a", "b", "a", "b"]
+    assert all(t.repeats == 2 and 0 <= t.wall_s <= t.median_wall_s for t in times.values())
+
+
+def test_the_exponent_of_a_power_is_found():
+    assert harness.exponent({10: 3.0, 100: 3.0 * 10**1.5, 1000: 3.0 * 10**3}) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "bar", "at_most", "shown"),
+    [
+        (2.0, 3, True, "2.00 ≤ 3"),
+        (4.0, 3, True, "4.00 > 3 !"),
+        (30.0, 25, False, "30.00 ≥ 25"),
+        (20.0, 25, False, "20.00 < 25 !"),
+        (2.0, None, True, "2.00"),
+        (float("nan"), 3, True, ""),
+    ],
+)
+def test_a_figure_beside_its_bar_is_a_true_statement(value, bar, at_most, shown):
+    assert harness.against(value, bar, at_most) == shown
+
+
+def test_the_parquet_folder_holds_the_rows_asked_for_in_single_precision(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    data.write_parquet(tmp_path, 2500, rows_per_file=1000)
+    tables = [parquet.read_table(file) for file in sorted(tmp_path.iterdir())]
+    assert [table.num_rows for table in tables] == [1000, 1000, 500]
+    first, second = (np.column_stack(table.columns) for table in tables[:2])
+    assert first.shape[1] == data.N_FEATURES
+    assert first.dtype == np.float32
+    assert not np.array_equal(first, second)
