@@ -14,7 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from dips._typing import Array
 from dips.dynamics import Watch
-from dips.forest import Forest, kernel
+from dips.forest import Forest, Leaves, kernel
+from dips.tables import take
 
 FitParams = dict[str, Array]
 """More arguments of an estimator's ``fit``: its ``sample_weight``, or nothing."""
@@ -107,11 +108,11 @@ class StagedBackbone(Backbone):
 
     def replay(self, estimator: BaseEstimator, watch: Watch) -> None:
         """Show `watch` the checkpoints of a fitted estimator, by compiled code where its trees can be read."""
-        forest: Forest | None = None
+        forest: Forest | Leaves | None = None
         for i, (rows, X) in enumerate(watch.batches()):
             if i == 0:
                 watch.begin(self.n_checkpoints(estimator, X))
-                forest = self.forest(estimator, X) if kernel.library() and _is_numbers(X) else None
+                forest = self.forest(estimator, X) if kernel.library() else None
             if forest is None:
                 for e, p in enumerate(self.stages(estimator, X)):
                     for dynamics in watch.dynamics:
@@ -120,10 +121,10 @@ class StagedBackbone(Backbone):
             for dynamics in watch.dynamics:
                 forest.watch(X, dynamics, rows, self.n_threads(estimator))
                 if dynamics.track.size:
-                    dynamics.record(self.stages(estimator, X[dynamics.track]))
+                    dynamics.record(self.stages(estimator, take(X, dynamics.track)))
         watch.finish()
 
-    def forest(self, estimator: BaseEstimator, X: Array) -> Forest | None:
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | Leaves | None:
         """Return the trees of the fitted estimator, checked on a few rows of X, or None where they cannot be read."""
         return None
 
@@ -165,7 +166,8 @@ def probabilities(margin: Array) -> Array:
     return p.T
 
 
-def _is_numbers(X: Any) -> bool:
+def is_numbers(X: Any) -> bool:
+    """Whether the compiled walk over trees can read the table."""
     return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from dips._typing import Array
 from dips.backbones.base import StagedBackbone, normalized, random_tree_parameters
+from dips.forest import Leaves
 
 _MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
 
@@ -29,6 +30,19 @@ class CatBoost(StagedBackbone):
         """Replay the rounds."""
         threads = estimator.get_params().get("thread_count", -1)
         yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
+
+    def forest(self, estimator: BaseEstimator, X: Any) -> Leaves | None:
+        """CatBoost's own code finds the leaves, so columns of any kind and trees of any shape will do."""
+        if estimator.get_all_params().get("loss_function") == "MultiClassOneVsAll":
+            return None  # no softmax
+        threads = self.n_threads(estimator)
+        return Leaves.calibrated(
+            lambda table: estimator.calc_leaf_indexes(table, thread_count=1),
+            estimator.get_leaf_values(),
+            np.asarray(estimator.get_tree_leaf_counts()),
+            X,
+            lambda probes: estimator.predict(probes, prediction_type="RawFormulaVal", thread_count=threads),
+        )
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Those of ``MultiClassOneVsAll`` do not add up to 1 by themselves."""

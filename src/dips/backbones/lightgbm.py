@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, normalized, probabilities, random_tree_parameters
+from dips.backbones.base import StagedBackbone, is_numbers, normalized, probabilities, random_tree_parameters
+from dips.forest import Forest
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
 _ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
@@ -47,6 +49,14 @@ class LightGBM(StagedBackbone):
             margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
             yield probabilities(np.asarray(margin))
 
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
+        """Read the trees from the model's own text."""
+        if not is_numbers(X):
+            return None
+        n_outputs = int(estimator.booster_.num_model_per_iteration())
+        forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        return forest and forest.calibrated(X, lambda probes: estimator.predict_proba(probes, raw_score=True))
+
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Those of one class against the rest do not add up to 1 by themselves."""
         p = super().predict_proba(estimator, X)
@@ -67,3 +77,48 @@ class LightGBM(StagedBackbone):
         drawn["subsample_freq"] = 1  # without it LightGBM ignores subsample
         drawn["colsample_bytree"] = drawn.pop("column_share")
         return drawn
+
+
+_CATEGORICAL, _DEFAULT_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2, 4, 8  # bits of decision_type
+
+
+def _read(model: str, n_outputs: int) -> Forest | None:
+    """Lay out the trees: in each, the inner nodes come first, then the leaves, which the text numbers apart."""
+
+    def column(name: str, dtype: type) -> list[Array]:
+        return [np.array(line.split(), dtype=dtype) for line in re.findall(rf"^{name}=(.*)$", model, re.MULTILINE)]
+
+    decisions = np.concatenate(column("decision_type", int))
+    is_linear = any(flag.any() for flag in column("is_linear", int))
+    if is_linear or (decisions & (_CATEGORICAL | _ZERO_IS_MISSING)).any():
+        return None
+    leaves = column("leaf_value", float)
+    n_leaves = [leaf.size for leaf in leaves]
+
+    def nodes(inner: list[Array], of_leaves: list[Array] | int) -> Array:
+        """One column of all nodes from those of inner nodes and leaves."""
+        if isinstance(of_leaves, int):
+            of_leaves = [np.full(n, of_leaves) for n in n_leaves]
+        return np.concatenate([part for pair in zip(inner, of_leaves, strict=True) for part in pair])
+
+    def children(name: str) -> list[Array]:
+        return [np.where(c < 0, n - 1 + ~c, c) for c, n in zip(column(name, int), n_leaves, strict=True)]
+
+    threshold = column("threshold", float)
+    missing_left = [
+        np.where(d & _NAN_IS_MISSING, d & _DEFAULT_LEFT, t >= 0)  # a missing value that none was trained on counts as 0
+        for d, t in zip(column("decision_type", int), threshold, strict=True)
+    ]
+    n_trees = len(leaves)
+    return Forest.of(
+        left=nodes(children("left_child"), -1),
+        right=nodes(children("right_child"), -1),
+        feature=nodes(column("split_feature", int), 0),
+        threshold=nodes(threshold, 0).astype(np.float64),
+        value=nodes([np.zeros(n - 1) for n in n_leaves], leaves),
+        missing_left=nodes(missing_left, 0) > 0,
+        sizes=[2 * n - 1 for n in n_leaves],
+        outputs=np.arange(n_trees) % n_outputs,
+        rounds=np.arange(0, n_trees + 1, n_outputs),
+        n_outputs=n_outputs,
+    )

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, random_tree_parameters
+from dips.backbones.base import StagedBackbone, is_numbers, random_tree_parameters
+from dips.forest import Forest
 from dips.tables import take
 
 
@@ -32,6 +34,21 @@ class Staged(StagedBackbone):
         """Replay the stages."""
         yield from estimator.staged_predict_proba(X)
 
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
+        """Read the trees of a HistGradientBoostingClassifier, which are no public attribute and may not be there."""
+        grown = getattr(estimator, "_predictors", None)
+        if not grown or not is_numbers(X) or getattr(estimator, "is_categorical_", None) is not None:
+            return None
+        try:
+            forest = _read([[tree.nodes for tree in stage] for stage in grown])
+        except (AttributeError, ValueError):  # a release that keeps its trees in another way
+            return None
+        return forest.calibrated(X, estimator.decision_function)
+
+    def n_threads(self, estimator: BaseEstimator) -> int:
+        """HistGradientBoosting takes as many as OpenMP may."""
+        return _openmp_effective_n_threads()
+
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """HistGradientBoosting may be told its categorical or monotonic columns by name."""
         params = estimator.get_params()
@@ -48,6 +65,24 @@ class Staged(StagedBackbone):
         drawn["max_features"] = drawn.pop("column_share")
         given = estimator.get_params()
         return {name: value for name, value in drawn.items() if name in given}
+
+
+def _read(stages: list[list[Array]]) -> Forest:
+    trees = [nodes for stage in stages for nodes in stage]
+    nodes, n_outputs = np.concatenate(trees), len(stages[0])
+    is_leaf = nodes["is_leaf"] == 1
+    return Forest.of(
+        left=np.where(is_leaf, -1, nodes["left"].astype(np.int64)),
+        right=np.where(is_leaf, -1, nodes["right"].astype(np.int64)),
+        feature=nodes["feature_idx"],
+        threshold=nodes["num_threshold"].astype(np.float64),
+        value=nodes["value"],
+        missing_left=nodes["missing_go_to_left"],
+        sizes=[tree.size for tree in trees],
+        outputs=np.arange(len(trees)) % n_outputs,
+        rounds=np.arange(0, len(trees) + 1, n_outputs),
+        n_outputs=n_outputs,
+    )
 
 
 def _without_empty_columns(X: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
+from dips.backbones.base import StagedBackbone, is_numbers, probabilities, random_tree_parameters
 from dips.forest import Forest, ubjson
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
@@ -64,9 +64,9 @@ class XGBoost(StagedBackbone):
         for e in range(1, self.n_checkpoints(estimator, X) + 1):
             yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
 
-    def forest(self, estimator: BaseEstimator, X: Array) -> Forest | None:
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
         """Read the trees from the model's own binary form."""
-        if not np.isnan(estimator.get_params()["missing"]):
+        if not is_numbers(X) or not np.isnan(estimator.get_params()["missing"]):
             return None
         booster = estimator.get_booster()
         try:

@@ -1,5 +1,6 @@
 """The compiled watch pass over boosted trees."""
 
 from dips.forest.forest import Forest
+from dips.forest.leaves import Leaves
 
-__all__ = ["Forest"]
+__all__ = ["Forest", "Leaves"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,10 +12,7 @@ import numpy as np
 from dips._typing import Array
 from dips.dynamics import Dynamics
 from dips.forest import kernel
-
-_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert on the way
-_N_PROBES = 32
-_ROUNDING = 1e-4  # of a sum of hundreds of leaves in single precision
+from dips.forest.chunks import N_PROBES, missing_constant, watch_chunks
 
 
 @dataclass(frozen=True)
@@ -79,8 +75,8 @@ class Forest:
             left=left.astype(np.int32),
             right=right.astype(np.int32),
             feature=feature.astype(np.int32),
-            threshold=threshold,
-            value=value.astype(real, copy=False),
+            threshold=np.ascontiguousarray(threshold),
+            value=np.ascontiguousarray(value, dtype=real),
             missing_left=missing_left.astype(np.uint8),
             offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             outputs=np.asarray(outputs, dtype=np.int32),
@@ -95,27 +91,24 @@ class Forest:
         return self.rounds.size - 1
 
     def calibrated(self, X: Array, margin: Callable[[Array], Array]) -> Forest | None:
-        """Find the score before the first tree, so that the sum of the leaves equals the library's own raw score.
-
-        None if no constant does: then the trees were not understood, and must not be used.
-        """
-        probes = X[:_N_PROBES]
-        difference = np.asarray(margin(probes), dtype=np.float64).reshape(-1, self.n_outputs) - self.margins(probes)
-        base = np.median(difference, axis=0)
-        if not (np.abs(difference - base) <= _ROUNDING * (1 + np.abs(difference))).all():
-            return None
-        return replace(self, base=base.astype(self.base.dtype))
+        """Find the score before the first tree; None if the trees do not add up to the library's own raw score."""
+        probes = X[:N_PROBES]
+        base = missing_constant(margin(probes), self.margins(probes))
+        return None if base is None else replace(self, base=base.astype(self.base.dtype))
 
     def margins(self, X: Array) -> Array:
         """Raw scores (n, outputs)."""
         values = np.ascontiguousarray(X, dtype=self.threshold.dtype)
         scores = np.tile(self.base.astype(np.float64), (values.shape[0], 1))
         kernel.call(
-            "dips_margins",
-            self.threshold.dtype,
+            f"dips_margins_{self._precision}",
             *(values, *values.shape, *self._nodes, self.outputs, self.outputs.size, scores, self.n_outputs),
         )
         return scores
+
+    @property
+    def _precision(self) -> str:
+        return "f32" if self.threshold.dtype == np.float32 else "f64"
 
     @property
     def _nodes(self) -> tuple[Array, ...]:
@@ -123,31 +116,16 @@ class Forest:
 
     def watch(self, X: Array, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
         """Fill in the statistics and last probabilities of `rows` from their values (n, features)."""
-        window = dynamics.window_of(self.n_checkpoints)
-        p = dynamics.probabilities[rows]
-        averages = {name: average[rows] for name, average in dynamics.averages.items()}
 
-        def one_chunk(start: int) -> int:
-            part = slice(start, start + _CHUNK)
+        def one_chunk(part: slice, window: range, p: Array, wanted: Any) -> int:
             values = np.ascontiguousarray(X[part], dtype=self.threshold.dtype)
-            wanted = kernel.pointers({name: average[part] for name, average in averages.items()})
             return kernel.call(
-                "dips_watch",
-                self.threshold.dtype,
-                *(values, *values.shape, *self._nodes),
-                *(*self._steps, self.outputs, self.rounds, self.n_checkpoints, window.start, window.stop),
-                *(self.base, self.n_outputs, dynamics.n_classes, p[part], wanted),
+                f"dips_watch_{self._precision}",
+                *(values, *values.shape, *self._nodes, *self._steps, self.outputs, self.rounds),
+                *(self.n_checkpoints, window.start, window.stop, self.base, self.n_outputs, p.shape[1], p, wanted),
             )
 
-        starts = range(0, X.shape[0], _CHUNK)
-        if n_threads == 1 or len(starts) == 1:
-            statuses = [one_chunk(start) for start in starts]
-        else:
-            with ThreadPoolExecutor(n_threads) as threads:
-                statuses = list(threads.map(one_chunk, starts))
-        if any(statuses):
-            raise MemoryError("There is too little memory to watch even a few rows.")
-        dynamics.saw(self.n_checkpoints)
+        watch_chunks(one_chunk, X.shape[0], self.n_checkpoints, dynamics, rows, n_threads)
 
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
@@ -156,5 +134,5 @@ class Forest:
         step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
         steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)
         pending = np.empty(2 * int(np.diff(self.offsets).max(initial=0)) + 2, dtype=np.int32)
-        kernel.call("dips_order", real, *self._nodes, self.outputs.size, pending, steps, starts)
+        kernel.call(f"dips_order_{self._precision}", *self._nodes, self.outputs.size, pending, steps, starts)
         return steps, starts

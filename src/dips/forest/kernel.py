@@ -24,15 +24,14 @@ def library() -> ctypes.CDLL | None:
     return ctypes.CDLL(found.origin)
 
 
-def call(name: str, dtype: np.dtype[Any], *arguments: Any) -> int:
-    """Call a compiled function for single or double precision; arrays go as pointers, None as no pointer.
+def call(name: str, *arguments: Any) -> int:
+    """Call a compiled function; arrays go as pointers, whole numbers as 64 bits.
 
     The interpreter's lock is released meanwhile, so that other threads go on.
     """
     compiled = library()
     assert compiled is not None
-    function = getattr(compiled, f"{name}_{'f32' if dtype == np.float32 else 'f64'}")
-    return int(function(*(_as_c(a) for a in arguments)))
+    return int(getattr(compiled, name)(*(_as_c(a) for a in arguments)))
 
 
 def pointers(arrays: dict[str, Array]) -> Any:
@@ -45,4 +44,4 @@ def _as_c(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         assert argument.flags.c_contiguous
         return ctypes.c_void_p(argument.ctypes.data)
-    return ctypes.c_int64(argument) if isinstance(argument, int | np.integer) else argument
+    return ctypes.c_int64(int(argument)) if isinstance(argument, int | np.integer) else argument

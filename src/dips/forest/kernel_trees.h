@@ -111,26 +111,22 @@ EXPORT WIDEST_VECTORS int NAME(dips_watch)(const REAL *X, int64_t n, int64_t n_f
                                            const REAL *value, const uint8_t *missing_left, const int64_t *offsets,
                                            const NAME(step) * steps, const int64_t *starts, const int32_t *outputs,
                                            const int64_t *rounds, int64_t n_rounds, int64_t first, int64_t last,
-                                           const REAL *base, int64_t n_outputs_, int64_t n_classes_, float *p_out,
+                                           const REAL *base, int64_t n_outputs, int64_t n_classes, float *p_out,
                                            float *const *wanted) {
-    const int n_outputs = (int)n_outputs_, n_classes = (int)n_classes_, stride = n_classes * BLOCK;
-    /* Of two classes one is enough, but for the statistics that are no mirror images. */
-    const int first_class = n_classes == 2 && !wanted[LOSS] && !wanted[FLUCTUATION] && !wanted[CORRECTNESS];
+    sink s;
     REAL *columns = calloc((size_t)n_features * BLOCK, sizeof(REAL));
     REAL *stack = malloc((size_t)(SMALL_TREE + 1) * BLOCK * sizeof(REAL));
     REAL *margin = malloc((size_t)n_outputs * BLOCK * sizeof(REAL));
     float *scores = malloc((size_t)n_outputs * BLOCK * sizeof(float));
-    float *p = malloc((size_t)2 * stride * sizeof(float));
-    double *sums = malloc((size_t)N_STATISTICS * stride * sizeof(double));
-    const int out_of_memory = !columns || !stack || !margin || !scores || !p || !sums;
+    const int out_of_memory = open_sink(&s, n_classes, n_outputs, n_rounds, first, last, p_out, wanted) || !columns ||
+                              !stack || !margin || !scores;
     for (int64_t row = 0; row < n && !out_of_memory; row += BLOCK) {
         const int m = n - row < BLOCK ? (int)(n - row) : BLOCK;
-        float *now = p, *before = NULL;
+        begin_block(&s);
         for (int r = 0; r < m; r++)
             for (int64_t f = 0; f < n_features; f++) columns[f * BLOCK + r] = X[(row + r) * n_features + f];
         for (int k = 0; k < n_outputs; k++)
             for (int r = 0; r < BLOCK; r++) margin[k * BLOCK + r] = base[k];
-        memset(sums, 0, (size_t)N_STATISTICS * stride * sizeof(double));
         for (int64_t e = 0; e < n_rounds; e++) {
             for (int64_t t = rounds[e]; t < rounds[e + 1]; t++) {
                 const int64_t o = offsets[t], n_steps = starts[t + 1] - starts[t];
@@ -142,20 +138,13 @@ EXPORT WIDEST_VECTORS int NAME(dips_watch)(const REAL *X, int64_t n, int64_t n_f
                         own[r] += value[o + NAME(leaf_of)(left + o, right + o, feature + o, threshold + o,
                                                           missing_left + o, columns + r, BLOCK)];
             }
-            if ((e < first || e >= last) && e + 1 < n_rounds) continue; /* nobody asks for these probabilities */
+            if (!is_asked_for(&s, e)) continue;
             for (int i = 0; i < n_outputs * BLOCK; i++) scores[i] = (float)margin[i];
-            probabilities_of(scores, n_classes, n_outputs, now);
-            if (e < first || e >= last) continue;
-            add_checkpoint(now, before, first_class, n_classes, wanted, sums);
-            if (e + 1 < n_rounds) {
-                before = now;
-                now = now == p ? p + stride : p;
-            }
+            add_round(&s, e, scores);
         }
-        for (int c = 0; c < n_classes; c++)
-            for (int r = 0; r < m; r++) p_out[(row + r) * n_classes + c] = now[c * BLOCK + r];
-        write_averages(sums, n_classes, first_class, (int)(last - first), row, m, wanted);
+        end_block(&s, row, m);
     }
-    free(columns), free(stack), free(margin), free(scores), free(p), free(sums);
+    close_sink(&s);
+    free(columns), free(stack), free(margin), free(scores);
     return out_of_memory ? -1 : 0;
 }

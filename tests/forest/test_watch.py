@@ -1,0 +1,166 @@
+"""The compiled watch pass sees what the portable one sees, whatever grew the trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from backbones.families import catboost, hist_gradient_boosting, lightgbm, table, xgboost
+from numpy.testing import assert_allclose, assert_array_equal
+
+from dips.backbones import find_backbone
+from dips.dynamics import STATISTICS, Dynamics, Watch
+from dips.forest import Leaves, kernel
+
+pytestmark = pytest.mark.skipif(kernel.library() is None, reason="this installation has no compiled kernel")
+
+GROWN = {make.__name__: make for make in (xgboost, lightgbm, catboost, hist_gradient_boosting)}
+
+
+@pytest.fixture(params=GROWN)
+def make(request):
+    if request.param != "hist_gradient_boosting":
+        pytest.importorskip(request.param)
+    return GROWN[request.param]
+
+
+def fitted(make, n_classes=2, n=90, holes=False, **settings):
+    X, y, _ = table(n_classes, n)
+    if holes:
+        X = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.3, np.nan, X)
+    estimator = make(**settings)
+    estimator.set_params(**find_backbone(estimator).quiet_parameters(estimator))
+    return estimator.fit(X, y), X
+
+
+def replayed(estimator, X, n_classes=2, statistics=STATISTICS, window=(0.0, 1.0)):
+    dynamics = Dynamics(X.shape[0], n_classes, statistics, window)
+    find_backbone(estimator).replay(estimator, Watch(X, dynamics))
+    return dynamics
+
+
+def assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, n_classes=2, **asked):
+    assert find_backbone(estimator).forest(estimator, X) is not None
+    compiled = replayed(estimator, X, n_classes, **asked)
+    with monkeypatch.context() as patched:
+        patched.setattr(kernel, "library", lambda: None)
+        portable = replayed(estimator, X, n_classes, **asked)
+    assert compiled.n_checkpoints == portable.n_checkpoints
+    assert_allclose(compiled.probabilities, portable.probabilities, atol=1e-6)
+    for statistic in portable.statistics:
+        assert_allclose(compiled[statistic], portable[statistic], atol=2e-6, rtol=1e-5, err_msg=statistic)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "with holes"])
+def test_every_statistic_is_the_same(monkeypatch, make, n_classes, holes):
+    estimator, X = fitted(make, n_classes, n=300, holes=holes)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, n_classes)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_statistic_asked_for_alone_is_the_same(monkeypatch, make, statistic):
+    estimator, X = fitted(make)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, statistics=[statistic])
+
+
+@pytest.mark.parametrize("window", [(0.0, 0.5), (0.5, 1.0), (0.2, 0.7), (0.99, 1.0)], ids=str)
+def test_only_the_window_counts_and_the_last_probabilities_are_those_of_the_end(monkeypatch, make, window):
+    estimator, X = fitted(make, 3)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, 3, window=window)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 8192, 8193, 20_000])
+def test_any_number_of_rows_is_watched(monkeypatch, make, n):
+    estimator, _ = fitted(make)
+    X = np.random.RandomState(0).normal(size=(n, 6))
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X)
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_threads_see_the_same_rows(make, n_threads):
+    estimator, _ = fitted(make)
+    X = np.random.RandomState(0).normal(size=(30_000, 6))
+    forest = find_backbone(estimator).forest(estimator, X)
+    alone, together = Dynamics(30_000, 2), Dynamics(30_000, 2)
+    forest.watch(X, alone)
+    forest.watch(X, together, n_threads=n_threads)
+    for statistic in alone.statistics:
+        assert_array_equal(alone[statistic], together[statistic])
+
+
+def test_a_part_of_the_rows_can_be_filled_in(make):
+    estimator, X = fitted(make)
+    part = Dynamics(X.shape[0], 2)
+    whole = replayed(estimator, X, statistics=part.statistics)
+    find_backbone(estimator).forest(estimator, X).watch(X[10:40], part, slice(10, 40))
+    assert_array_equal(part["confidence"][10:40], whole["confidence"][10:40])
+    assert not part["confidence"][:10].any()
+
+
+@pytest.mark.parametrize("encode", [np.float32, np.float64, np.int64, np.asfortranarray], ids=str)
+def test_any_numbers_will_do(monkeypatch, make, encode):
+    estimator, X = fitted(make)
+    X = (10 * X).astype(encode) if isinstance(encode, type) else encode(X)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X)
+
+
+@pytest.mark.parametrize(
+    ("make", "settings"),
+    [
+        (xgboost, {"max_depth": 14, "min_child_weight": 0, "gamma": 0}),
+        (xgboost, {"num_parallel_tree": 3}),
+        (xgboost, {"booster": "dart", "rate_drop": 0.5}),
+        (xgboost, {"tree_method": "exact"}),
+        (xgboost, {"grow_policy": "lossguide", "max_depth": 0, "max_leaves": 40}),
+        (xgboost, {"learning_rate": 1e-9}),
+        (lightgbm, {"num_leaves": 500, "min_child_samples": 1}),
+        (lightgbm, {"min_child_samples": 10_000}),  # no split at all
+        (lightgbm, {"use_missing": False}),
+        (catboost, {"depth": 9}),
+        (catboost, {"grow_policy": "Lossguide"}),
+        (hist_gradient_boosting, {"max_leaf_nodes": 500, "min_samples_leaf": 1}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_trees_of_any_size_and_shape_are_understood(monkeypatch, make, settings, n_classes):
+    if make is not hist_gradient_boosting:
+        pytest.importorskip(make.__name__)
+    estimator, X = fitted(make, n_classes, n=1500, holes=True, **settings)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, n_classes)
+
+
+@pytest.mark.parametrize("make", [xgboost, lightgbm, hist_gradient_boosting])
+def test_trees_that_were_misread_are_not_used(make):
+    estimator, X = fitted(make)
+    backbone = find_backbone(estimator)
+    forest = backbone.forest(estimator, X)
+    margin = forest.margins(X)
+    assert replace(forest, base=np.zeros_like(forest.base)).calibrated(X, lambda probes: margin[: len(probes)])
+    moved = replace(forest, threshold=forest.threshold + np.float32(0.3))
+    assert moved.calibrated(X, lambda probes: margin[: len(probes)]) is None
+
+
+def test_leaves_that_were_misread_are_not_used():
+    pytest.importorskip("catboost")
+    estimator, X = fitted(catboost)
+    counts = np.asarray(estimator.get_tree_leaf_counts())
+
+    def read(values):
+        return Leaves.calibrated(
+            estimator.calc_leaf_indexes, values, counts, X, lambda p: estimator.predict(p, "RawFormulaVal")
+        )
+
+    values = estimator.get_leaf_values()
+    assert read(values) is not None
+    assert read(values[::-1]) is None
+
+
+def test_what_cannot_be_read_is_replayed_stage_by_stage():
+    X, y, X_watch = table(2)
+    estimator = xgboost(missing=-999.0).fit(X, y)
+    assert find_backbone(estimator).forest(estimator, X_watch) is None
+    seen = replayed(estimator, X_watch)
+    assert_allclose(seen.probabilities, estimator.predict_proba(X_watch), atol=1e-6)
