@@ -1,7 +1,7 @@
 """The command ``dips``.
 
-Every module of this package that is not private adds its commands to ``app``; put another one here and it is found. A group
-of commands is one ``app.add_typer(group, name="...")`` in such a module.
+Every module of this package that is not private adds its commands to ``app``; put another one here and it is found.
+A group of commands is one ``app.add_typer(group, name="...")`` in such a module.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ def print_json(record: Any) -> None:
 def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") -> Table:
     """A plain table; `columns` says how each is aligned."""
     table = Table(title=title or None, box=SIMPLE_HEAD, pad_edge=False, title_justify="left", title_style="bold")
+    table.padding, table.collapse_padding = (0, 1), True
     for name, justify in columns.items():
         table.add_column(name, justify=justify, overflow="ellipsis")  # type: ignore[arg-type]
     for row in rows:
@@ -67,3 +68,13 @@ def progress(enabled: bool) -> Iterator[Callable[[str, float], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("reading", total=1.0)
         yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+def said_of_labels(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:
+    """How many labels look wrong, and how many are listed."""
+    listed = f"{n_suspects:,} of {n_labeled:,} are listed."
+    return (
+        f"About {100 * share_wrong:.0f} % of the labels look wrong; {listed}"
+        if share_wrong is not None
+        else f"Suspect labels: {listed}"
+    )

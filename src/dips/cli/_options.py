@@ -19,7 +19,7 @@ def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None and not context.resilient_parsing:
         record = read_config(path)
         known = {p.name for p in context.command.params}
-        context.default_map = (context.default_map or {}) | {k: v for k, v in record.items() if k in known}
+        context.default_map = {k: v for k, v in record.items() if k in known}
     return path
 
 

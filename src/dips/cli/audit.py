@@ -11,7 +11,7 @@ import typer
 
 from dips.cli import _options as o
 from dips.cli._app import app
-from dips.cli._console import make_table, output, print_json, printable, remarks
+from dips.cli._console import make_table, output, print_json, printable, remarks, said_of_labels
 from dips.persistence.export import write_frame
 from dips.study.audit import audit as audit_labels
 from dips.study.folder import refuse_to_overwrite
@@ -88,12 +88,7 @@ def audit(
             ]
             for _, r in suspects.head(top).iterrows()
         ]
-        output().print(
-            printable(
-                f"About {100 * found.share_wrong:.0f} % of {n_labeled:,} labels look wrong; {len(suspects):,} are "
-                f"suspect{', the first ' + str(top) + ' are below' if len(suspects) > top else ''}."
-            )
-        )
+        output().print(printable(said_of_labels(found.share_wrong, len(suspects), n_labeled)))
         if rows:
             output().print(make_table(columns, rows))
         for path in (out, report):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dips.cli import _options as o
 from dips.cli._app import app
-from dips.cli._console import make_table, output, print_json, printable, progress, remarks
-from dips.report.words import title_of
+from dips.cli._console import make_table, output, print_json, printable, progress, remarks, said_of_labels
+from dips.report.words import SHARES, title_of
 from dips.study.candidates import BY_NAME, PLAIN
 from dips.study.data import StudyData
 from dips.study.fit import fit as fit_study
@@ -126,30 +127,38 @@ def _print_understanding(study: StudyData, leaks: dict[str, float]) -> None:
 
 def _print_result(run: Run) -> None:
     console, m = output(), run.metrics
-    title = title_of(m["metric"])
+    title, shown = title_of(m["metric"]), _shown(m["metric"])
     rows = []
     for name, scores in m["test"].items():
         s, gain = scores[m["metric"]], scores[m["metric"]]["gain"]
-        better = "" if name == PLAIN else f"{gain['value']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f})"
-        style = "bold" if name == m["chosen"] else ""
-        model = BY_NAME[name].title + (" ←" if name == m["chosen"] else "")
-        cells: list[Any] = [
-            model,
-            f"{m['validation'][name]:.3f}",
-            f"{s['value']:.3f} ({s['low']:.3f}–{s['high']:.3f})",
-            better,
+        cells = [
+            ("→ " if name == m["chosen"] else "  ") + BY_NAME[name].title,
+            shown(m["validation"][name]),
+            f"{shown(s['value'])} ({shown(s['low'])}–{shown(s['high'])})",
+            ""
+            if name == PLAIN
+            else f"{shown(gain['value'], '+')} ({shown(gain['low'], '+')} to {shown(gain['high'], '+')})",
         ]
-        rows.append([printable(c, style) for c in cells])
+        rows.append([printable(c, "bold" if name == m["chosen"] else "") for c in cells])
     columns = {
         "model": "left",
-        "validation": "right",
-        f"{m['rows']['test']:,} held-out rows": "right",
+        "valid.": "right",
+        f"{m['rows']['test']:,} held out": "right",
         "better than plain": "right",
     }
-    console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]} (95 % intervals)"))
+    unit = " in %" if m["metric"] in SHARES else ""
+    console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]}{unit}, with 95 % intervals"))
     for name, why in m["skipped"].items():
         console.print(printable(f"{BY_NAME[name].title} was left out: {why}."))
-    share, n = m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"]
-    console.print(printable(f"About {100 * share:.0f} % of the labels look wrong; {n:,} are listed in the report."))
+    console.print(
+        printable(said_of_labels(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
+    )
     console.print(printable(f"Chosen by validation: {BY_NAME[m['chosen']].title}; it was then trained on all rows."))
     console.print(printable(f"Open {run.report}"))
+
+
+def _shown(metric: str) -> Callable[..., str]:
+    """How a value of the metric is written: shares in percent."""
+    if metric in SHARES:
+        return lambda value, sign="": f"{100 * value:{sign}.1f}"
+    return lambda value, sign="": f"{value:{sign}.3f}"

@@ -25,9 +25,9 @@ def write_whole(path: Path, content: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
-def write_json(path: Path, record: Any) -> None:
+def write_json(path: Path, record: Any, indent: int | None = 1) -> None:
     """Write plain data as JSON, whole or not at all; NaN becomes null."""
-    write_whole(path, (json.dumps(without_nan(record), indent=1, ensure_ascii=False) + "\n").encode())
+    write_whole(path, (json.dumps(without_nan(record), indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def without_nan(record: Any) -> Any:

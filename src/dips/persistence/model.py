@@ -106,7 +106,7 @@ def save_model(model: Any, folder: Path | str) -> None:
     if saved.preparation is not None:
         write_json(folder / "preparation.json", saved.preparation.to_json())
         with (folder / "preparation.npz").open("wb") as stream:
-            np.savez(stream, **saved.preparation.arrays())
+            np.savez(stream, **saved.preparation.arrays())  # type: ignore[arg-type]
         files += ["preparation.json", "preparation.npz"]
     described = {
         "format": FORMAT_VERSION,

@@ -25,16 +25,22 @@ def line_chart(
     frame = _Frame(width, height, (0.0, 1.0), (0.0, 1.0))
     parts = [frame.axes([0, 0.25, 0.5, 0.75, 1], [0, 0.25, 0.5, 0.75, 1], x_title, y_title)]
     if diagonal:
-        parts.append(Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*frame.at(0, 0), *frame.at(1, 1)))
+        parts.append(
+            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*frame.at(0, 0), *frame.at(1, 1))
+        )
     if level is not None:
         parts.append(
-            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*frame.at(0, level), *frame.at(1, level))
+            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+                *frame.at(0, level), *frame.at(1, level)
+            )
         )
     for css, points in lines:
         path = " ".join(f"{x},{y}" for x, y in (frame.at(*p) for p in points))
         parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
         if dots:
-            parts += [Markup('<circle class="dot {}" cx="{}" cy="{}" r="3.5"/>').format(css, *frame.at(*p)) for p in points]
+            parts += [
+                Markup('<circle class="dot {}" cx="{}" cy="{}" r="3.5"/>').format(css, *frame.at(*p)) for p in points
+            ]
     return _svg(width, height, title, parts)
 
 
@@ -119,7 +125,9 @@ class _Frame:
     def at(self, x: float, y: float) -> tuple[float, float]:
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         up = (y - self.y[0]) / (self.y[1] - self.y[0])
-        return round(self.left + across * (self.right - self.left), 1), round(self.bottom - up * (self.bottom - _TOP), 1)
+        return round(self.left + across * (self.right - self.left), 1), round(
+            self.bottom - up * (self.bottom - _TOP), 1
+        )
 
     def axes(
         self,
@@ -134,18 +142,26 @@ class _Frame:
         for t in x_ticks:
             x, _ = self.at(t, self.y[0])
             label = f"{100 * t:.4g} %" if percent else f"{t:.4g}"
-            parts.append(Markup('<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(x, _TOP, self.bottom))
+            parts.append(
+                Markup('<line class="grid" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(x, _TOP, self.bottom)
+            )
             parts.append(Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(x, self.bottom + 15, label))
         for t in y_ticks:
             _, y = self.at(self.x[0], t)
             label = f"{t:,.0f}" if plain else f"{t:.4g}"
-            parts.append(Markup('<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(self.left, self.right, y))
+            parts.append(
+                Markup('<line class="grid" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(self.left, self.right, y)
+            )
             parts.append(Markup('<text class="tick end" x="{}" y="{}">{}</text>').format(self.left - 6, y + 4, label))
         middle_x, middle_y = (self.left + self.right) / 2, (_TOP + self.bottom) / 2
-        parts.append(Markup('<text class="title middle" x="{}" y="{}">{}</text>').format(middle_x, self.bottom + 32, x_title))
+        parts.append(
+            Markup('<text class="title middle" x="{}" y="{}">{}</text>').format(middle_x, self.bottom + 32, x_title)
+        )
         if y_title:
             parts.append(
-                Markup('<text class="title middle" transform="translate(12 {}) rotate(-90)">{}</text>').format(middle_y, y_title)
+                Markup('<text class="title middle" transform="translate(12 {}) rotate(-90)">{}</text>').format(
+                    middle_y, y_title
+                )
             )
         return Markup("").join(parts)
 

@@ -192,7 +192,7 @@ function describe(data, curves, i) {
   const measured = `confidence ${(points.confidence[i] / 1000).toFixed(2)}, uncertainty ${(points.aleatoric[i] / 1000).toFixed(2)}`;
   const why = points.rank[i] > 0 ? `Suspect number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Trusted" : "Not used"}: ${measured}.`;
   box.append(make("p", { class: "fine" }, why));
-  if (curves) box.append(make("div", { class: "fine" }, `How the model came to believe ${classes[points.label[i]]}`), drawCurve(data, curves, i));
+  if (curves) box.append(make("div", { class: "fine" }, `Probability of ${classes[points.label[i]]} along the training`), drawCurve(data, curves, i));
   box.append(valuesTable(data, i));
   return box;
 }
@@ -223,7 +223,7 @@ class LabelMap {
     if (!width) return;
     const scale = window.devicePixelRatio || 1;
     [this.canvas.width, this.canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
-    this.box = { left: 46, right: width - 10, top: 10, bottom: height - 42, scale, width, height };
+    this.box = { left: 56, right: width - 10, top: 10, bottom: height - 42, scale, width, height };
     const [most, n] = [MAX_UNCERTAINTY * 1.02, this.points.row.length];
     this.place = (confidence, aleatoric) => [
       this.box.left + (aleatoric / most) * (this.box.right - this.box.left),
@@ -282,7 +282,7 @@ class LabelMap {
     }
     pen.textAlign = "center";
     for (const tick of [0, 0.05, 0.1, 0.15, 0.2, 0.25]) pen.fillText(tick, this.place(0, tick)[0], bottom + 16);
-    pen.fillText("uncertainty: how much the model wavered", (left + right) / 2, bottom + 34);
+    pen.fillText("uncertainty: how undecided the model was", (left + right) / 2, bottom + 34);
     pen.save();
     pen.translate(12, (top + bottom) / 2);
     pen.rotate(-Math.PI / 2);

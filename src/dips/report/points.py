@@ -1,4 +1,4 @@
-"""The map: rows with their confidence and uncertainty, their learning curves and values; a sample where there are many."""
+"""The map: rows with their confidence and uncertainty, learning curves and values; a sample where there are many."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from dips.study.findings import Findings
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
+_SHARE_GIVEN = 0.6  # of the points that are no suspects, where there are more of both kinds than can be drawn
 _MAX_VALUES = 12  # columns shown beside a row
 _BYTES = 330_000  # what the map may take of the page
+_CURVE = 24  # points of a learning curve
 _GRID = (48, 60)  # cells of uncertainty and of confidence
 _TEXT = 60  # characters shown of a value
 
@@ -42,7 +44,7 @@ def _points(found: Findings, judged: Rows, n_points: int) -> dict[str, Any]:
     rows = _sample(account, judged, n_points)
     part = account.iloc[rows]
     codes = _codes(part["final_label"], found.study.target.classes)
-    curve = curves(found.judge, found.X[rows], codes)
+    curve = _curves(found, rows, codes)
     shown = _shown_columns(found)
     return {
         "n_judged": int(judged.size),
@@ -74,9 +76,11 @@ def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
     """Suspects first, those to look at first before others; the rest at random, with one seed."""
     ranks = account["suspicion"].fillna(0).to_numpy(dtype=int)[judged]
     suspects = judged[ranks > 0][np.argsort(ranks[ranks > 0])][: min(_MAX_SUSPECTS, n_points // 2)]
-    others = np.setdiff1d(judged[ranks == 0], suspects)
-    drawn = np.random.RandomState(0).permutation(others)[: max(n_points - suspects.size, 0)]
-    return np.concatenate([suspects, np.sort(drawn)])
+    rng, left = np.random.RandomState(0), n_points - suspects.size
+    is_given = (account["source"] == "given").to_numpy()[judged]
+    given, pseudo = (rng.permutation(judged[(ranks == 0) & mask]) for mask in (is_given, ~is_given))
+    n_given = min(given.size, max(int(_SHARE_GIVEN * left), left - pseudo.size))
+    return np.concatenate([suspects, np.sort(given[:n_given]), np.sort(pseudo[: left - n_given])])
 
 
 def _codes(labels: pd.Series, classes: list[Any]) -> Array:
@@ -92,24 +96,42 @@ def _bytes(values: Array) -> str:
     return base64.b64encode(np.clip(values, 0, 255).astype(np.uint8).tobytes()).decode()
 
 
-def curves(model: Any, X: Array, codes: Array, n_points: int = 24) -> Array | None:
-    """Probability of each row's label at checkpoints of the model, (n, n_points), evenly spread from first to last.
+def _curves(found: Findings, rows: Rows, codes: Array) -> Array | None:
+    """Probability of each row's label along the training that its confidence was measured in, (n, points).
+
+    A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
+    """
+    is_given = found.study.target.is_labeled[rows]
+    parts = [(found.first, is_given), (found.model, ~is_given)]
+    replayed = [(mask, replay(m.estimator_, found.X[rows[mask]], codes[mask])) for m, mask in parts if mask.any()]
+    if not replayed or any(curve is None for _, curve in replayed):
+        return None
+    n_points = min(curve.shape[1] for _, curve in replayed if curve is not None)
+    curves = np.empty((rows.size, n_points))
+    for mask, curve in replayed:
+        assert curve is not None
+        curves[mask] = curve[:, :n_points]
+    return curves
+
+
+def replay(estimator: Any, X: Array, codes: Array, n_points: int = _CURVE) -> Array | None:
+    """Probability of each row's label at checkpoints evenly spread from the first to the last, (n, n_points).
 
     None where the backbone cannot be replayed.
     """
-    backbone = find_backbone(model.estimator_)
-    if not isinstance(backbone, StagedBackbone) or not codes.size:
+    backbone = find_backbone(estimator)
+    if not isinstance(backbone, StagedBackbone):
         return None
-    n = backbone.n_checkpoints(model.estimator_, X)
-    wanted = set(np.unique(np.linspace(0, n - 1, min(n_points, n)).round().astype(int)).tolist())
+    n = backbone.n_checkpoints(estimator, X)
+    wanted = set(np.linspace(0, n - 1, min(n_points, n)).round().astype(int).tolist())
     rows = np.arange(codes.size)
-    stages = enumerate(backbone.stages(model.estimator_, X))
+    stages = enumerate(backbone.stages(estimator, X))
     return np.column_stack([np.asarray(p)[rows, codes] for e, p in stages if e in wanted])
 
 
 def _n_checkpoints(found: Findings) -> int:
-    backbone = find_backbone(found.judge.estimator_)
-    return backbone.n_checkpoints(found.judge.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
+    backbone = find_backbone(found.first.estimator_)
+    return backbone.n_checkpoints(found.first.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
 
 
 def _shown_columns(found: Findings) -> list[Column]:
@@ -148,7 +170,10 @@ def short(value: Any) -> str:
     """One value, cut to what fits a cell."""
     if value is None:
         return ""
-    text = f"{value:.5g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        text = str(int(value)) if value == round(value) and abs(value) < 1e12 else f"{value:.5g}"
+    else:
+        text = str(value)
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
 
 

@@ -48,7 +48,7 @@ def _roc(codes: Array, p: Array, positive: int) -> list[list[float]]:
 
 def _precision_recall(codes: Array, p: Array, positive: int) -> list[list[float]]:
     precision, recall, _ = precision_recall_curve(codes == positive, p[:, positive])
-    return _thinned(recall[::-1], precision[::-1])
+    return _thinned(recall[-2::-1], precision[-2::-1])  # the last point stands for no row at all
 
 
 def _calibration(codes: Array, p: Array, positive: int) -> list[dict[str, float]]:

@@ -12,7 +12,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from dips.report import charts
-from dips.report.words import amount, chosen_model, difference, percent, title_of
+from dips.report.words import SHARES, amount, chosen_model, difference, percent, title_of
 from dips.tabular.columns import KINDS
 
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -90,7 +90,7 @@ def _models(summary: dict[str, Any], compared: list[dict[str, Any]]) -> Markup:
         for m in compared
     ]
     title = f"{title_of(metric)} of each model on the held-out rows, with 95 % intervals"
-    is_share = metric in ("accuracy", "balanced_accuracy")
+    is_share = metric in SHARES
     return charts.whisker_chart(rows, title_of(metric), title=title, percent=is_share)
 
 
@@ -109,7 +109,9 @@ def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
             [(css[n], quality["precision_recall"][n]) for n in names], "recall", "precision",
             title="Precision and recall", level=quality["share_positive"],
         ),
-        "calibration": charts.line_chart(calibration, said, "share seen", title="Calibration", diagonal=True, dots=True),
+        "calibration": charts.line_chart(
+            calibration, said, "share seen", title="Calibration", diagonal=True, dots=True,
+        ),
     }  # fmt: skip
 
 

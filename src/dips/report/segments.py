@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def noise_by_value(found: Findings) -> list[dict[str, Any]]:
     labeled = np.flatnonzero(found.study.target.is_labeled)
     is_suspect = found.account["suspicion"].notna().to_numpy()[labeled]
     total, n_suspects = labeled.size, int(is_suspect.sum())
-    records = []
+    records: list[dict[str, Any]] = []
     for column in found.study.schema.used:
         if column.kind == "text":
             continue
@@ -92,7 +93,7 @@ def _groups(kind: str, values: list[Any]) -> list[tuple[str, Array]]:
         if distinct.size > 8:
             edges = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, _N_BINS + 1)))
             inner = np.digitize(numbers, edges[1:-1], right=True)
-            names = [f"{a:.4g} to {b:.4g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+            names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
             return groups + [(name, (inner == j) & ~missing) for j, name in enumerate(names)]
         return groups + [(short(float(v)), numbers == v) for v in distinct]
     if kind == "date":

@@ -71,18 +71,20 @@ def _columns(found: Findings) -> list[dict[str, Any]]:
             "note": c.note,
             "alone": found.leaks.get(c.name),
         }
-        for c in sorted(found.study.schema.columns, key=lambda c: c.is_used and c.name not in found.leaks)[:_MAX_COLUMNS]
+        for c in sorted(found.study.schema.columns, key=lambda c: c.is_used and c.name not in found.leaks)[
+            :_MAX_COLUMNS
+        ]
     ]
 
 
 def _rounds(found: Findings) -> dict[str, Any]:
     """How the training set grew; a class's pseudo-labels by the round they were proposed in."""
-    history = found.judge.history_
+    history = (found.judge if found.model is None else found.model).history_
     codes = {c: k for k, c in enumerate(found.study.target.classes)}
     pseudo = found.account[found.account["source"] == "pseudo"]
     by_round = [
         {
-            "round": int(t),
+            "round": t,
             "by_class": np.bincount(group["final_label"].map(codes).astype(int), minlength=len(codes)).tolist(),
             "useful": int(group["useful"].sum()),
         }

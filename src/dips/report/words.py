@@ -8,7 +8,7 @@ import numpy as np
 
 from dips._typing import Array
 
-_SHARES = ("accuracy", "balanced_accuracy")
+SHARES = ("accuracy", "balanced_accuracy")
 _TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -21,7 +21,7 @@ _TITLES = {
 # The page fills in the same phrases, for the rows that it shows.
 LEARNED = (
     "hardly believed while training ({} %)",
-    "believed less than not while training ({} %)",
+    "doubted while training ({} %)",
     "only believed once the model was told ({} % while training)",
 )
 UNSEEN = "models that had not seen the row gave '{label}' {} %"
@@ -56,6 +56,11 @@ def headline(summary: dict[str, Any]) -> dict[str, str]:
 def next_steps(summary: dict[str, Any]) -> list[str]:
     """Return what a person might do now, the most useful first."""
     steps, labels, rows = [], summary["labels"], summary["rows"]
+    if labels["n_suspects"] > 0.5 * rows["labeled"]:
+        steps.append(
+            f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: they distrust "
+            "more than half of the labels. Leave out --curator: the default adapts."
+        )
     if labels["n_suspects"]:
         n = min(20, labels["n_suspects"])
         steps.append(
@@ -66,8 +71,8 @@ def next_steps(summary: dict[str, Any]) -> list[str]:
     if where:
         w = where[0]
         steps.append(
-            f"Ask who filled in {summary['target']} where {w['column']} is {w['value']}: {percent(w['share'])} of the labels "
-            f"there look wrong, elsewhere {percent(w['elsewhere'])}."
+            f"Ask who filled in {summary['target']} where {w['column']} is {w['value']}: {percent(w['share'])} of the "
+            f"labels there look wrong, elsewhere {percent(w['elsewhere'])}."
         )
     for column in summary["columns"]:
         if column["alone"]:
@@ -112,7 +117,7 @@ def amount(metric: str, value: float) -> str:
     >>> amount("accuracy", 0.8231), amount("roc_auc", 0.8231)
     ('82.3 %', '0.823')
     """
-    return f"{100 * value:.1f} %" if metric in _SHARES else f"{value:.3f}"
+    return f"{100 * value:.1f} %" if metric in SHARES else f"{value:.3f}"
 
 
 def difference(metric: str, value: float) -> str:
@@ -123,7 +128,7 @@ def difference(metric: str, value: float) -> str:
     >>> difference("accuracy", 0.012), difference("log_loss", -0.01)
     ('+1.2 points', '−0.010')
     """
-    text = f"{100 * value:+.1f} points" if metric in _SHARES else f"{value:+.3f}"
+    text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
     return text.replace("-", "−")
 
 
@@ -144,10 +149,13 @@ def _data(summary: dict[str, Any]) -> str:
 
 
 def _labels(summary: dict[str, Any]) -> str:
-    labels = summary["labels"]
-    if labels["n_suspects"] == 0:
+    labels, n = summary["labels"], summary["labels"]["n_suspects"]
+    if n == 0:
         return "No label looks wrong enough to be listed."
-    return f"About {percent(labels['share_wrong'])} of the labels look wrong; {labels['n_suspects']:,} are listed below."
+    if labels["share_wrong"] is None:
+        return f"The curator {summary['points']['curator']} does not trust {n:,} labels; they are listed below."
+    listed = f"{n:,} {'is' if n == 1 else 'are'} listed below"
+    return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
 
 
 def _model(summary: dict[str, Any]) -> str:
@@ -168,7 +176,9 @@ def _model(summary: dict[str, Any]) -> str:
     elif gain["high"] < 0:
         verdict = f"worse than the plain model there ({difference(metric, gain['value'])}; {interval})"
     else:
-        verdict = f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
+        verdict = (
+            f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
+        )
     return (
         f"The best model in validation was {chosen['title']}: {title_of(metric)} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from dips._typing import Array, Rows
+from dips.backbones import StagedBackbone, find_backbone
+from dips.dynamics import Dynamics
 from dips.labels import UNLABELED
 from dips.report.words import reason
 from dips.tabular.read import Table
@@ -15,33 +17,72 @@ from dips.tabular.target import Target
 
 
 def account_of(
-    model: Any, table: Table, target: Target, ids: list[str], labeled: Rows, unlabeled: Rows
+    judge: Any, table: Table, target: Target, ids: list[str], model: Any = None, X: Array | None = None
 ) -> pd.DataFrame:
-    """Lay out what a curating model found, one row a row of the input, in the input's order.
+    """Lay out what was found, one row a row of the input, in the input's order.
 
     Parameters
     ----------
-    model : fitted on the labeled rows, or on these followed by the unlabeled ones
+    judge : the curated model, fitted on all labeled rows, which says what to think of their labels
     ids : columns of the table that name a row
+    model : the chosen model, fitted on the labeled rows or on these followed by the others; it says which rows were
+        trained on, and what the others were taken for
+    X : the prepared table, to replay the model on
     """
-    seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
-    account = pd.DataFrame({"row": np.arange(1, table.n_rows + 1)})
+    n, labeled = table.n_rows, np.flatnonzero(target.is_labeled)
+    account = pd.DataFrame({"row": np.arange(1, n + 1)})
     for name in ids:
         account[name if name not in _COLUMNS else f"{name} (input)"] = table.columns[name].to_pandas()
-    account["source"] = "unlabeled"
-    found = model.samples_.set_axis(seen)
-    account.loc[seen, "source"] = found["source"].astype(str)
-    for ours, theirs in (("given_label", target.codes), ("final_label", None), ("suggested_label", None)):
-        codes = _spread(found[ours], table.n_rows) if theirs is None else theirs
-        account[ours] = pd.Series(target.names(codes), dtype=object)
+    account["source"] = np.where(target.is_labeled, "given", "unlabeled")
+    judged = judge.samples_.set_axis(labeled)
+    account["given_label"] = pd.Series(target.names(target.codes), dtype=object)
+    account["suggested_label"] = pd.Series(target.names(_spread(judged["suggested_label"], n)), dtype=object)
+    account["final_label"] = account["given_label"]
     for name in ("confidence", "aleatoric"):
-        account[name] = found[name].reindex(account.index).astype(float)
-    account["round"] = found["round"].reindex(account.index, fill_value=-1).astype(int)
-    account["useful"] = found["useful"].reindex(account.index, fill_value=False).astype(bool)
-    account["out_of_fold"] = _out_of_fold(model, labeled, table.n_rows)
+        account[name] = judged[name].reindex(account.index).astype(float)
+    account["round"] = np.where(target.is_labeled, 0, -1)
+    account["useful"] = judged["useful"].reindex(account.index, fill_value=False).astype(bool)
+    account["trained_on"] = account["useful"]
+    account["out_of_fold"] = _out_of_fold(judge, labeled, n)
+    if model is not None:
+        _add_model(account, model, target, labeled, X)
     account["suspicion"] = _ranks(account)
     account["reason"] = _reasons(account)
     return account[[c for c in account if c not in _COLUMNS or c == "row"] + [c for c in _COLUMNS if c != "row"]]
+
+
+def _add_model(account: pd.DataFrame, model: Any, target: Target, labeled: Rows, X: Any) -> None:
+    """Which rows the chosen model was trained on, and what it took those without a label for."""
+    unlabeled = np.flatnonzero(~target.is_labeled)
+    seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
+    found = model.samples_.set_axis(seen)
+    account.loc[seen, "trained_on"] = found["useful"].astype(bool)
+    account.loc[np.setdiff1d(account.index, seen), "trained_on"] = False
+    pseudo = np.sort(found.index[found["source"] == "pseudo"].to_numpy())
+    if not pseudo.size:
+        return
+    codes = found.loc[pseudo, "final_label"].to_numpy(dtype=np.intp)
+    account.loc[pseudo, "source"] = "pseudo"
+    account.loc[pseudo, "final_label"] = pd.Series(target.names(codes), index=pseudo, dtype=object)
+    account.loc[pseudo, "round"] = found.loc[pseudo, "round"].astype(int)
+    account.loc[pseudo, "useful"] = found.loc[pseudo, "useful"].astype(bool)
+    watched = watch(model.estimator_, X[pseudo], len(target.classes))
+    if watched is not None:
+        for name, values in watched.at(codes).items():
+            account.loc[pseudo, name] = values
+
+
+def watch(estimator: Any, X: Array, n_classes: int) -> Dynamics | None:
+    """Return how a fitted backbone came to its probabilities, or None where it cannot be replayed."""
+    backbone = find_backbone(estimator)
+    if not isinstance(backbone, StagedBackbone):
+        return None
+    dynamics = Dynamics(len(X), n_classes)
+    dynamics.begin(backbone.n_checkpoints(estimator, X))
+    for p in backbone.stages(estimator, X):
+        dynamics.update(p)
+    dynamics.finish()
+    return dynamics
 
 
 _COLUMNS = (
@@ -55,6 +96,7 @@ _COLUMNS = (
     "aleatoric",
     "out_of_fold",
     "useful",
+    "trained_on",
     "round",
     "reason",
 )
@@ -65,11 +107,10 @@ def suspects_of(account: pd.DataFrame) -> pd.DataFrame:
     return account[account["suspicion"].notna()].sort_values("suspicion")
 
 
-def noise_estimate(model: Any, account: pd.DataFrame) -> float:
-    """Return the share of given labels that look wrong: the curator's own estimate, else the share it distrusts."""
-    given = account["source"] == "given"
-    estimate = getattr(model.curator_, "noise_rate_", None)
-    return float((given & ~account["useful"]).sum() / given.sum()) if estimate is None else float(estimate)
+def noise_estimate(judge: Any) -> float | None:
+    """Return the share of given labels that look wrong, where the curator estimates it."""
+    estimate = getattr(judge.curator_, "noise_rate_", None)
+    return None if estimate is None else float(estimate)
 
 
 def _spread(labels: pd.Series, n_rows: int) -> Array:

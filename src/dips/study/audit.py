@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips.persistence.files import write_whole
+from dips.persistence.files import without_nan, write_whole
 from dips.report import render, summarize
 from dips.study.account import account_of, noise_estimate, suspects_of
-from dips.study.candidates import BY_NAME
+from dips.study.candidates import BY_NAME, JUDGE, PLAIN
 from dips.study.data import StudyData, read_data
 from dips.study.findings import Findings
 from dips.study.settings import Settings
@@ -27,11 +27,11 @@ class LabelAudit:
     Attributes
     ----------
     samples : data frame, a row a row of the input
-    share_wrong : estimated share of wrong labels
+    share_wrong : estimated share of wrong labels, where the curator estimates it
     """
 
     samples: pd.DataFrame
-    share_wrong: float
+    share_wrong: float | None
     findings: Findings
 
     def suspects(self) -> pd.DataFrame:
@@ -40,7 +40,7 @@ class LabelAudit:
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""
-        write_whole(Path(path), render(summarize(self.findings)).encode())
+        write_whole(Path(path), render(without_nan(summarize(self.findings))).encode())
 
 
 def audit(
@@ -77,16 +77,17 @@ def audit(
     on_data(study)
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
-    judge = BY_NAME["curated"].fit(X, study.target.codes, labeled, labeled[:0], chosen)
-    account = account_of(judge, study.table, study.target, study.ids, labeled, labeled[:0])
+    judge, first = (c.fit(X, study.target.codes, labeled, labeled[:0], chosen) for c in (JUDGE, BY_NAME[PLAIN]))
+    account = account_of(judge, study.table, study.target, study.ids)
     found = Findings(
         study=study,
         settings=chosen,
         preparation=preparation,
         X=X,
         judge=judge,
+        first=first,
         account=account,
-        noise_rate=noise_estimate(judge, account),
+        noise_rate=noise_estimate(judge),
         config=config or {},
     )
     return LabelAudit(account, found.noise_rate, found)

@@ -37,7 +37,7 @@ class Candidate:
     def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
         backbone = make_backbone(settings.backbone)
-        common = {"random_state": settings.seed, "n_jobs": settings.jobs}
+        common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         with _without_warnings():
             if not self.uses_unlabeled:
@@ -57,11 +57,7 @@ CANDIDATES = (
 )
 BY_NAME = {c.name: c for c in CANDIDATES}
 PLAIN = "plain"
-
-
-def curated_sibling(candidate: Candidate) -> Candidate:
-    """Return the candidate that learns from the same rows and judges their labels."""
-    return next(c for c in CANDIDATES if c.curates and c.uses_unlabeled == candidate.uses_unlabeled)
+JUDGE = BY_NAME["curated"]  # who judges the labels, whichever model is chosen
 
 
 @contextmanager

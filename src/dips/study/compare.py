@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from dips._typing import Array, Rows
 from dips.study.candidates import CANDIDATES, PLAIN, Candidate
 from dips.study.folder import RunFolder
-from dips.tabular.target import Target
 from dips.study.metrics import METRICS
 from dips.study.settings import Settings
+from dips.tabular.target import Target
 
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
@@ -35,7 +36,7 @@ class Comparison:
 
     Attributes
     ----------
-    validation : mean over the folds of the deciding metric, by candidate
+    folds, validation : the deciding metric in each fold, and its mean, by candidate
     test : class probabilities of the held-out rows, by candidate
     chosen : name of the candidate with the best validation; of equals, the simplest
     skipped : why a candidate was left out, by name
@@ -48,6 +49,13 @@ class Comparison:
     skipped: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     chosen: str = PLAIN
+
+    def add(self, name: str, probabilities: list[Array], codes: list[Array], metric: str, positive: int) -> None:
+        """Keep what a candidate said: of the rows of each fold, then of the held-out rows."""
+        *of_folds, self.test[name] = probabilities
+        score = METRICS[metric].score
+        self.folds[name] = [score(y, p, positive) for y, p in zip(codes, of_folds, strict=True)]
+        self.validation[name] = float(np.mean(self.folds[name]))
 
 
 def hold_out(target: Target, settings: Settings) -> Split:
@@ -73,39 +81,33 @@ def compare(
     A candidate that would not be done by the deadline is left out; the plain model never is.
     """
     found, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
-    for c in CANDIDATES:
-        if c not in usable:
-            found.skipped[c.name] = "there are no unlabeled rows"
-    total = sum(c.n_fits for c in usable) * (len(folds) + 1)
-    done, second_a_fit = 0, 0.0
+    found.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
+    total, done, second_a_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
+
     for candidate in usable:
-        foreseen = second_a_fit * candidate.n_fits * (len(folds) + 1)
-        is_known = folder.knows(f"{candidate.name}-test")
-        if candidate.name != PLAIN and not is_known and time.monotonic() + 2 * foreseen > deadline:
-            found.skipped[candidate.name] = "the time limit"
+        name, n_fits = candidate.name, candidate.n_fits * len(parts)
+        is_known = folder.knows(_part_name(name, len(folds), parts))
+        if name != PLAIN and not is_known and time.monotonic() + 2 * n_fits * second_a_fit > deadline:
+            found.skipped[name] = "the time limit"
             continue
-        began = time.perf_counter()
-        scores = []
-        for k, (fit, validate) in enumerate([*folds, (split.train, split.test)]):
-            is_test = k == len(folds)
+        began, probabilities = time.perf_counter(), []
+        for k, (fit, predict) in enumerate(parts):
             say(candidate.title, done / total)
-            name = f"{candidate.name}-{'test' if is_test else k}"
-            p = folder.remembered(
-                name, lambda f=fit, v=validate: _fit_and_predict(candidate, X, target, f, v, split, settings)
-            )
-            if is_test:
-                found.test[candidate.name] = p["p"]
-            else:
-                scores.append(METRICS[settings.metric].score(target.codes[validate], p["p"], target.positive))
+            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
+            probabilities.append(folder.remembered(_part_name(name, k, parts), train)["p"])
             done += candidate.n_fits
-        found.folds[candidate.name] = scores
-        found.validation[candidate.name] = float(np.mean(scores))
-        found.seconds[candidate.name] = time.perf_counter() - began
+        found.add(name, probabilities, [target.codes[v] for _, v in folds], settings.metric, target.positive)
+        found.seconds[name] = time.perf_counter() - began
         if not is_known:
-            second_a_fit = found.seconds[candidate.name] / (candidate.n_fits * (len(folds) + 1))
+            second_a_fit = found.seconds[name] / n_fits
     found.chosen = choose(found.validation, settings.metric)
     return found
+
+
+def _part_name(candidate: str, k: int, parts: list[tuple[Rows, Rows]]) -> str:
+    return f"{candidate}-{'test' if k == len(parts) - 1 else k}"
 
 
 def choose(validation: dict[str, float], metric: str) -> str:

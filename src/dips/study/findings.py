@@ -24,9 +24,10 @@ class Findings:
     study, settings, split : what went in
     comparison, scores, importance, leaks : what the held-out part and the validation said
     preparation, X, model : the chosen model, trained on all labels, and its input
-    judge : the curating model that the account is from; the chosen one, if it curates
+    judge : the curated model that judged the labels
+    first : the model trained on all labels as given, by which they were judged
     account : data frame, a row a row of the input
-    noise_rate : estimated share of wrong labels
+    noise_rate : estimated share of wrong labels, where the curator estimates it
     """
 
     study: StudyData
@@ -34,8 +35,9 @@ class Findings:
     preparation: Preparation
     X: Array
     judge: Any
+    first: Any
     account: pd.DataFrame
-    noise_rate: float
+    noise_rate: float | None
     split: Split | None = None
     comparison: Comparison | None = None
     scores: dict[str, dict[str, Any]] = field(default_factory=dict)

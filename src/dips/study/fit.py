@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ import pandas as pd
 from dips._typing import Array
 from dips.persistence import SavedModel, save_model
 from dips.persistence.export import write_frame
-from dips.persistence.files import write_json, write_whole
+from dips.persistence.files import without_nan, write_json, write_whole
 from dips.persistence.model import versions
 from dips.report import render, summarize
 from dips.study.account import account_of, noise_estimate
-from dips.study.candidates import BY_NAME, PLAIN, Candidate, curated_sibling
+from dips.study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips.study.compare import Comparison, Split, compare, hold_out
 from dips.study.data import StudyData, read_data
 from dips.study.findings import Findings
@@ -110,7 +110,7 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
     return {
         "made_by": "dips fit",
         "command": command or " ".join(["python", *sys.argv[:1]]),
-        "made_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings.to_json(),
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
@@ -147,10 +147,15 @@ def _conclude(
     final_preparation = Preparation(study.schema).learn(study.table)
     X = final_preparation.encode(study.table)
     labeled = np.flatnonzero(target.is_labeled)
-    model = chosen.fit(X, codes, labeled, split.unlabeled, settings)
-    judge = model if chosen.curates else _judge(chosen, X, codes, labeled, split, settings)
+
+    def fitted(candidate: Candidate) -> Any:
+        return candidate.fit(X, codes, labeled, split.unlabeled, settings)
+
+    model = fitted(chosen)
+    judge = model if chosen == JUDGE else fitted(JUDGE)
+    first = model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN])
     say("writing", 0.95)
-    account = account_of(judge, study.table, target, study.ids, labeled, split.unlabeled)
+    account = account_of(judge, study.table, target, study.ids, model, X)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return Findings(
         study=study,
@@ -164,18 +169,15 @@ def _conclude(
         X=X,
         model=model,
         judge=judge,
+        first=first,
         account=account,
-        noise_rate=noise_estimate(judge, account),
+        noise_rate=noise_estimate(judge),
     )
-
-
-def _judge(chosen: Candidate, X: Array, codes: Array, labeled: Array, split: Split, settings: Settings) -> Any:
-    """Labels are judged even where a model that judges none was chosen."""
-    return curated_sibling(chosen).fit(X, codes, labeled, split.unlabeled, settings)
 
 
 def _write(folder: RunFolder, found: Findings) -> None:
     staging, study = folder.staging, found.study
+    assert found.comparison is not None
     about = {"target": study.target.name, "candidate": found.comparison.chosen, "ids": study.ids}
     saved = SavedModel(found.model.estimator_, study.target.classes, found.preparation, about=about)
     model_folder = staging / "model"
@@ -187,8 +189,8 @@ def _write(folder: RunFolder, found: Findings) -> None:
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
     write_json(staging / "metrics.json", found.metrics())
-    summary = summarize(found)
-    write_json(staging / "report.json", summary)
+    summary = without_nan(summarize(found))
+    write_json(staging / "report.json", summary, indent=None)
     write_whole(staging / "report.html", render(summary).encode())
     write_json(staging / "config.json", found.config)
     folder.finish()

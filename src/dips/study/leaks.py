@@ -24,7 +24,7 @@ def find_leaks(preparation: Preparation, X: Array, codes: Array, labeled: Rows, 
     folds = list(StratifiedKFold(2, shuffle=True, random_state=seed).split(rows, y))
     scores = {}
     for column in preparation.schema.used:
-        part = X[np.ix_(rows, preparation.columns_of(column.name))]
+        part = X[rows][:, preparation.columns_of(column.name)]
         predicted = np.empty_like(y)
         for fit, test in folds:
             tree = DecisionTreeClassifier(max_depth=4, min_samples_leaf=5, class_weight="balanced", random_state=seed)

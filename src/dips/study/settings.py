@@ -11,8 +11,8 @@ from typing import Any
 from dips.curators import CURATORS
 from dips.labelers import LABELERS
 from dips.study.backbones import BACKBONES
-from dips.tabular.errors import UserError
 from dips.study.metrics import find_metric
+from dips.tabular.errors import UserError
 
 
 @dataclass(frozen=True)

@@ -215,8 +215,7 @@ def _identifies(name: str, known: Any, n_distinct: int) -> bool:
     """Whole numbers that name their row: all different, and called so or simply counted up."""
     if n_distinct < len(known) or n_distinct <= _MANY:
         return False
-    values = np.asarray(known.to_numpy() if not isinstance(known, pa.ChunkedArray) else known.to_numpy(), dtype=float)
-    steps = np.diff(values)
+    steps = np.diff(np.asarray(known.to_numpy(), dtype=float))
     return bool(_NAMED_LIKE_AN_ID.search(name)) or bool((steps == 1).all())
 
 

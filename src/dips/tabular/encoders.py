@@ -1,6 +1,6 @@
 """One encoder a kind of column: values to floats, learned once, written down as plain data and arrays.
 
-Nothing here needs pickle: an encoder is its ``settings`` (JSON) and its ``arrays`` (NumPy), and is made again from both.
+Nothing here needs pickle: an encoder is its ``settings`` (JSON) and its ``arrays`` (NumPy), and is made from both.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from dips.tables import is_frame
 from dips.tabular.delimited import read_delimited
 from dips.tabular.errors import DataError
-from dips.tables import is_frame
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
 _EXCEL = {".xlsx", ".xlsm"}
@@ -111,8 +111,7 @@ def _read_file(path: Path) -> Table:
 
 
 def _open(path: Path, compression: str) -> BinaryIO:
-    opener = _OPENERS.get(compression, lambda p: open(p, "rb"))
-    return cast(BinaryIO, opener(path))
+    return cast(BinaryIO, _OPENERS[compression](path) if compression else path.open("rb"))
 
 
 def _source(path: Path, compression: str) -> Any:
@@ -147,8 +146,7 @@ def _read_excel(path: Path, source: Any) -> Table:
         raise DataError(f"The first sheet of {path}, {sheets[0]!r}, is empty; put the table there.")
     header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
     frame = frame.iloc[1:].reset_index(drop=True)
-    frame.columns = range(frame.shape[1])
-    columns = [_from_series(frame[j]) for j in frame.columns]
+    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
     notes = [f"{path} has {len(sheets)} sheets; the first, {sheets[0]!r}, is read."] if len(sheets) > 1 else []
     return Table(pa.table(columns, names=header), str(path), notes)
 
