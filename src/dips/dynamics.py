@@ -131,6 +131,11 @@ class Dynamics:
         """Note the whole trajectories of the tracked rows, where :meth:`update` was not shown them."""
         self._trajectories = [np.array(p) for p in stages]
 
+    @property
+    def n_averaged(self) -> int:
+        """How many checkpoints are in the averages: those of the window, or the last one alone."""
+        return max(1, min(self.n_checkpoints, self._in_window.stop) - self._in_window.start)
+
     def finish(self) -> None:
         """Close the training; one that stopped before its window began is judged by its last checkpoint."""
         if self.n_checkpoints == 0:

@@ -15,7 +15,7 @@ from dips._typing import Array, Rows
 from dips.curators.base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators.none import KeepAll
 from dips.dynamics import Dynamics
-from dips.labelers.base import Candidates, Labeler, caps_of_round, checked_proposal, class_frequencies
+from dips.labelers.base import Candidates, Labeler, Moments, caps_of_round, checked_proposal, class_frequencies
 from dips.labels import UNLABELED
 from dips.tables import take
 from dips.training import Trainer
@@ -89,6 +89,8 @@ class Rounds:
         self.on_round = on_round
         if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
+        elif labeler is not None and labeler.member_window is not None:
+            _check_checkpoints(trainer, labeler)
 
     def run(self, given: Array) -> Run:
         """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
@@ -98,11 +100,13 @@ class Rounds:
         for t in range(1, self.n_rounds + 1):
             began, trained_on = time.perf_counter(), run.useful.copy()
             run.termination = self._foreseen_end(run, t)
-            dynamics = self._dynamics(given.size) if self.in_rounds and not run.termination else None
-            run.estimator = self._fit(run, dynamics)
+            is_last = bool(run.termination)
+            dynamics = self._dynamics(given.size) if self.in_rounds and not is_last else None
+            members = None if is_last else self._members(given.size)
+            run.estimator = self._fit(run, dynamics, members)
             proposed = _NO_ROWS
-            if not run.termination:
-                proposed = self._propose(run, t, dynamics)
+            if not is_last:
+                proposed = self._propose(run, t, dynamics, members)
                 self._curate(run, t, dynamics, proposed)
                 if proposed.size == 0 and (run.useful == trained_on).all():
                     run.termination = "no_change"
@@ -117,7 +121,7 @@ class Rounds:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
         began, given = time.perf_counter(), np.flatnonzero(run.is_given)
         dynamics = self._dynamics(given.size)
-        run.estimator = self._fit(run, dynamics, given)
+        run.estimator = self._fit(run, dynamics, watched=given)
         self._apply_curator(run, given, np.arange(given.size), 0, dynamics)
         run.trajectories = dynamics.trajectories if self.track.size else None
         run.history.append(self._record(run, 0, run.is_given, _NO_ROWS, time.perf_counter() - began))
@@ -128,11 +132,11 @@ class Rounds:
             return "all_labeled"
         return "max_iter" if t == self.n_rounds else ""
 
-    def _fit(self, run: Run, dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
+    def _fit(self, run: Run, *dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
         rows = np.flatnonzero(run.useful)
-        return self.trainer.fit(rows, run.labels[rows], dynamics, watched)
+        return self.trainer.fit(rows, run.labels[rows], *(d for d in dynamics if d is not None), watched=watched)
 
-    def _propose(self, run: Run, t: int, dynamics: Dynamics | None) -> Rows:
+    def _propose(self, run: Run, t: int, dynamics: Dynamics | None, members: Dynamics | None) -> Rows:
         """Lines 6 and 7: pseudo-label what is left."""
         assert self.labeler is not None
         assert run.estimator is not None
@@ -140,14 +144,15 @@ class Rounds:
         training = np.flatnonzero(run.useful)
         trusted = run.given[run.useful & run.is_given]
         frequencies = class_frequencies(trusted if trusted.size else run.labels[training], self.trainer.n_classes)
-        known = None if dynamics is None else dynamics.probabilities
+        seen = dynamics or members
         candidates = Candidates(
-            probabilities=self.trainer.predict(run.estimator, left) if known is None else known[left],
+            probabilities=self.trainer.predict(run.estimator, left) if seen is None else seen.probabilities[left],
             class_frequencies=frequencies,
             round=t,
             n_rounds=self.n_rounds,
             caps=caps_of_round(frequencies, t, self.n_rounds, left.size),
             ensemble=lambda n_models: self.trainer.ensemble(training, run.labels[training], left, n_models),
+            checkpoints=lambda n_models: Moments.of_checkpoints(members, left, n_models),
         )
         rows, labels = checked_proposal(self.labeler, candidates)
         proposed = left[rows]
@@ -208,6 +213,11 @@ class Rounds:
         statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
         return Dynamics(n_rows, self.trainer.n_classes, statistics, self.curator.window, self.track)
 
+    def _members(self, n_rows: int) -> Dynamics | None:
+        """What to keep of the checkpoints that the labeler takes for members of an ensemble, if it does."""
+        window = None if self.labeler is None else self.labeler.member_window
+        return window and Dynamics(n_rows, self.trainer.n_classes, ("confidence", "variability"), window)
+
     def _record(self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float) -> dict[str, Any]:
         dropped = (trained_on & ~run.useful).sum()
         returns = run.useful & ~trained_on
@@ -222,3 +232,15 @@ class Rounds:
             "n_left": int(self._left(run).size),
             "elapsed_s": elapsed_s,
         }
+
+
+def _check_checkpoints(trainer: Trainer, labeler: Labeler) -> None:
+    """Refuse a backbone out of whose one training no ensemble can be had."""
+    try:
+        trainer.backbone.check(trainer.estimator)
+    except ValueError as error:
+        reason = str(error).partition("; ")[0]
+        raise ValueError(
+            f"{type(labeler).__name__} takes its members from the checkpoints of one training, but {reason}; "
+            'use members="trained", or a boosted or a neural backbone.'
+        ) from None

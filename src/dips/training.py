@@ -42,12 +42,10 @@ class Trainer:
         self.backbone = find_backbone(estimator)
         self._is_small = len(getattr(X, "shape", ())) == 2 and X.shape[0] * X.shape[1] < _FEW_CELLS
 
-    def fit(
-        self, rows: Rows, labels: Array, dynamics: Dynamics | None = None, watched: Rows | None = None
-    ) -> BaseEstimator:
+    def fit(self, rows: Rows, labels: Array, *dynamics: Dynamics, watched: Rows | None = None) -> BaseEstimator:
         """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
         seed = self._draw_seed()
-        watch = None if dynamics is None else Watch(self.X if watched is None else take(self.X, watched), dynamics)
+        watch = Watch(self.X if watched is None else take(self.X, watched), *dynamics) if dynamics else None
         fitted = self._fit(self._prepared(seed), rows, labels, seed, watch)
         if self._is_small:
             self.backbone.release_threads(fitted, self.estimator)  # the next table may be large

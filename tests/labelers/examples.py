@@ -30,6 +30,7 @@ def make_candidates(members, caps=None, frequencies=None, t=1, n_rounds=5):
         n_rounds=n_rounds,
         caps=np.full(n_classes, n) if caps is None else np.asarray(caps),
         ensemble=ensemble,
+        checkpoints=ensemble,
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from dips._typing import Array, Rows
+from dips.dynamics import Dynamics
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,22 @@ class Moments:
     mean: Array
     std: Array
     n_models: int
+
+    @classmethod
+    def of_checkpoints(cls, seen: Dynamics | None, rows: Rows, n_models: int) -> Moments:
+        """Moments over the checkpoints of one training: a virtual ensemble (Malinin et al. 2021).
+
+        Neighboring checkpoints are much alike, so however many there are, they count for `n_models` members at most.
+        """
+        if seen is None:
+            raise ValueError(
+                "The checkpoints were not watched, because the labeler did not ask for them before the training; "
+                "give its class a member_window, such as (0.5, 1)."
+            )
+        n = seen.n_averaged
+        variance = seen.averages["variance"][rows]
+        variance *= n / max(n - 1, 1)  # of a sample, as for trained members
+        return cls(seen["confidence"][rows], np.sqrt(variance, out=variance), min(n_models, max(n, 2)))
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,8 @@ class Candidates:
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
+    checkpoints : the same without training, over the checkpoints of the round's model, which count for at most so many
+        members; only for a labeler that has a ``member_window``
     """
 
     probabilities: Array
@@ -41,6 +62,7 @@ class Candidates:
     n_rounds: int
     caps: Array
     ensemble: Callable[[int], Moments]
+    checkpoints: Callable[[int], Moments]
 
     @property
     def share(self) -> float:
@@ -57,6 +79,11 @@ class Labeler(BaseEstimator):
     name: ClassVar[str]
     _parameter_constraints: dict[str, list[Any]] = {}
 
+    @property
+    def member_window(self) -> tuple[float, float] | None:
+        """The part of the training, as fractions, whose checkpoints it takes for members of an ensemble, if it does."""
+        return None
+
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
         """Return for each row its label, its score, and whether it may be taken; (m,) each."""
         raise NotImplementedError
@@ -67,6 +94,27 @@ class Labeler(BaseEstimator):
         _check_choice(labels, scores, eligible, candidates)
         rows = best_of_each_class(labels, scores, eligible, candidates.caps)
         return rows, labels[rows]
+
+
+class EnsembleLabeler(Labeler):
+    """A labeler that asks the members of an ensemble, `n_models` of them, trained or taken from the checkpoints."""
+
+    n_models: int
+    members: str
+    _parameter_constraints = {
+        "n_models": [Interval(Integral, 2, None, closed="left")],
+        "members": [StrOptions({"trained", "checkpoints"})],
+    }
+
+    @property
+    def member_window(self) -> tuple[float, float] | None:
+        """The second half of the training: models that are already good, and differ."""
+        return (0.5, 1.0) if self.members == "checkpoints" else None
+
+    def moments(self, candidates: Candidates) -> Moments:
+        """Mean and standard deviation of the class probabilities over the members."""
+        ask = candidates.checkpoints if self.members == "checkpoints" else candidates.ensemble
+        return ask(self.n_models)
 
 
 class FunctionLabeler(Labeler):

@@ -25,6 +25,9 @@ class CSA(SLA):
     n_models : int
     max_iter : int
         Sinkhorn iterations at most.
+    members : {"trained", "checkpoints"}, default="trained"
+        Train the members, or take the checkpoints of the second half of the one training there is (Malinin et al.
+        2021), which costs next to nothing; these then count for at most `n_models`.
     """
 
     name = "csa"

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from dips._typing import Array
-from dips.labelers.base import Candidates, Labeler, Moments
+from dips.labelers.base import Candidates, EnsembleLabeler, Moments
 from dips.labelers.sinkhorn import allocate
 
 
-class SLA(Labeler):
+class SLA(EnsembleLabeler):
     """Sinkhorn label allocation (Tai et al. 2021): every row enters an allocation that respects the class frequencies.
 
     Parameters
@@ -22,23 +22,28 @@ class SLA(Labeler):
     n_models : int
     max_iter : int
         Sinkhorn iterations at most.
+    members : {"trained", "checkpoints"}, default="trained"
+        Train the members, or take the checkpoints of the second half of the one training there is (Malinin et al.
+        2021), which costs next to nothing; these then count for at most `n_models`.
     """
 
     name = "sla"
-    _parameter_constraints = {
+    _parameter_constraints = EnsembleLabeler._parameter_constraints | {
         "threshold": [Interval(Real, 0, 1, closed="both")],
-        "n_models": [Interval(Integral, 2, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(self, threshold: float = 0.8, n_models: int = 20, max_iter: int = 1000) -> None:
+    def __init__(
+        self, threshold: float = 0.8, n_models: int = 20, max_iter: int = 1000, members: str = "trained"
+    ) -> None:
         self.threshold = threshold
         self.n_models = n_models
         self.max_iter = max_iter
+        self.members = members
 
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
         """Class with the most mass, if probable enough."""
-        members = candidates.ensemble(self.n_models)
+        members = self.moments(candidates)
         n = members.mean.shape[0]
         labels, scores = np.zeros(n, dtype=np.intp), np.zeros(n)
         entering = self.enters(members)

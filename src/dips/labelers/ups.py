@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from dips._typing import Array
-from dips.labelers.base import Candidates, Labeler
+from dips.labelers.base import Candidates, EnsembleLabeler
 
 
-class UPS(Labeler):
+class UPS(EnsembleLabeler):
     """Rows whose most probable class is confident and certain over an ensemble (Rizve et al. 2021).
 
     Parameters
@@ -21,23 +21,28 @@ class UPS(Labeler):
     kappa : float
         Its standard deviation over the members must be under this.
     n_models : int
+    members : {"trained", "checkpoints"}, default="trained"
+        Train the members, or take the checkpoints of the second half of the one training there is (Malinin et al.
+        2021), which costs next to nothing; these then count for at most `n_models`.
     """
 
     name = "ups"
-    _parameter_constraints = {
+    _parameter_constraints = EnsembleLabeler._parameter_constraints | {
         "threshold": [Interval(Real, 0, 1, closed="both")],
         "kappa": [Interval(Real, 0, None, closed="neither")],
-        "n_models": [Interval(Integral, 2, None, closed="left")],
     }
 
-    def __init__(self, threshold: float = 0.8, kappa: float = 0.2, n_models: int = 10) -> None:
+    def __init__(
+        self, threshold: float = 0.8, kappa: float = 0.2, n_models: int = 10, members: str = "trained"
+    ) -> None:
         self.threshold = threshold
         self.kappa = kappa
         self.n_models = n_models
+        self.members = members
 
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
         """Most probable class on average, if probable and certain enough."""
-        members = candidates.ensemble(self.n_models)
+        members = self.moments(candidates)
         labels = members.mean.argmax(axis=1)
         rows = np.arange(labels.size)
         best, spread = members.mean[rows, labels], members.std[rows, labels]
