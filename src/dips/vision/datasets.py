@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,18 @@ class ImageData:
     y_test: Array
     noisy: dict[str, Array] = field(default_factory=dict)
     class_names: tuple[str, ...] = ()
+
+    def head(self, n: int | None) -> ImageData:
+        """Return the first n training and test images; None returns all."""
+        noisy = {name: labels[:n] for name, labels in self.noisy.items()}
+        return replace(
+            self,
+            X_train=self.X_train[:n],
+            y_train=self.y_train[:n],
+            X_test=self.X_test[:n],
+            y_test=self.y_test[:n],
+            noisy=noisy,
+        )
 
 
 def read_mosaics(path: Path) -> ImageData:
@@ -70,3 +82,11 @@ def data_folder(folder: str | Path | None = None) -> Path | None:
     """Where local files are looked for: the given folder, else ``$DIPS_DATA``."""
     found = folder or os.environ.get("DIPS_DATA")
     return Path(found) if found else None
+
+
+def load_images(name: str, folder: str | Path | None = None) -> ImageData:
+    """Read a data set by name."""
+    mosaics = {"cifar10n": "cifar10n.npz", "eurosat": "eurosat32.npz"}
+    local = data_folder(folder)
+    assert local is not None
+    return read_mosaics(local / mosaics[name])

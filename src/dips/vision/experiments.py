@@ -116,7 +116,6 @@ def _judged(useful: Array, rows: Array, is_wrong: Array) -> dict[str, float]:
     }
 
 
-def minutes_to(records: list[dict[str, Any]], accuracy: float, steps_a_second: float) -> float:
-    """GPU minutes, at the pace of a run alone on the device, until the accuracy is first reached; NaN if never."""
-    steps = [r["step"] for r in records if r.get("accuracy", 0) >= accuracy]
-    return min(steps) / steps_a_second / 60 if steps else float("nan")
+def steps_to(records: list[dict[str, Any]], accuracy: float) -> int | None:
+    """Steps until the accuracy is first reached; None if it never is."""
+    return min((r["step"] for r in records if r.get("accuracy", 0) >= accuracy), default=None)

@@ -126,8 +126,7 @@ class Training:
         return self.stream is not None and self._is_compiled and distributed.n_processes() == 1
 
     def _compute(self) -> None:
-        with torch.backends.cudnn.flags(benchmark=True):  # the shapes never change, so the fastest way is looked for once
-            gradients = self.gradients(self.batch())
+        gradients = self.gradients(self.batch())
         if distributed.n_processes() > 1:
             buffers = [b for b in self.network.buffers() if b.is_floating_point()]
             distributed.average([*gradients, *buffers, *self.method_state.values()])
@@ -145,10 +144,13 @@ class Training:
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
         loss_of = _compiled(_loss) if self._is_compiled else _loss
-        loss, coverage = loss_of(self.recipe.method, self.network, batch, self.method_state, self._dtype)
+        # The shapes never change, so cuDNN may look for the fastest way once.
+        with torch.backends.cudnn.flags(enabled=True, benchmark=True):
+            loss, coverage = loss_of(self.recipe.method, self.network, batch, self.method_state, self._dtype)
+            gradients = torch.autograd.grad(loss, self.optimizer.parameters)
         self.loss.copy_(loss.detach())
         self.coverage.copy_(coverage)
-        return list(torch.autograd.grad(loss, self.optimizer.parameters))
+        return list(gradients)
 
     @torch.inference_mode()
     def probabilities(self, images: Tensor | None = None, rows: Rows | None = None) -> Array:
