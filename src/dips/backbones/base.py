@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from dips._typing import Array
 from dips.dynamics import Watch
 from dips.forest import Forest, Leaves, kernel
 from dips.tables import take
+
+_MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
 FitParams = dict[str, Array]
 """More arguments of an estimator's ``fit``: its ``sample_weight``, or nothing."""
@@ -66,6 +69,10 @@ class Backbone:
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Class probabilities (n, C) of the fitted estimator."""
         return np.asarray(estimator.predict_proba(X))
+
+    def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
+        """Return the quickest way to the class probabilities of so many rows, of which X are a few."""
+        return partial(self.predict_proba, estimator)
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse, in a sentence, an estimator of this family whose settings leave no checkpoints to watch."""
@@ -127,6 +134,13 @@ class StagedBackbone(Backbone):
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | Leaves | None:
         """Return the trees of the fitted estimator, checked on a few rows of X, or None where they cannot be read."""
         return None
+
+    def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
+        """Walk the trees by compiled code, where that pays for reading them."""
+        forest = self.forest(estimator, X) if n_rows >= _MANY_ROWS and kernel.library() else None
+        if not isinstance(forest, Forest):
+            return super().predictor(estimator, X, n_rows)
+        return partial(forest.predict_proba, n_threads=self.n_threads(estimator))
 
     def n_threads(self, estimator: BaseEstimator) -> int:
         """How many threads the estimator uses to predict."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -42,6 +43,14 @@ class PipelineBackbone(Backbone):
         """Transform, then ask the last step's family."""
         transformers = estimator[:-1]
         return self.last.predict_proba(estimator[-1], transformers.transform(X) if len(transformers) else X)
+
+    def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
+        """Transform, then go the way of the last step's family."""
+        transformers = estimator[:-1]
+        if not len(transformers):
+            return self.last.predictor(estimator[-1], X, n_rows)
+        predict = self.last.predictor(estimator[-1], transformers.transform(X), n_rows)
+        return lambda X: predict(transformers.transform(X))
 
     def check(self, estimator: BaseEstimator) -> None:
         """Ask the last step's family."""

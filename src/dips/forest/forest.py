@@ -14,6 +14,8 @@ from dips.dynamics import Dynamics
 from dips.forest import kernel
 from dips.forest.chunks import N_PROBES, missing_constant, watch_chunks
 
+_THE_LAST = (1 - 1e-6, 1.0)  # a window of one checkpoint
+
 
 @dataclass(frozen=True)
 class Forest:
@@ -126,6 +128,12 @@ class Forest:
             )
 
         watch_chunks(one_chunk, X.shape[0], self.n_checkpoints, dynamics, rows, n_threads)
+
+    def predict_proba(self, X: Array, n_threads: int = 1) -> Array:
+        """Class probabilities (n, C) of the last checkpoint."""
+        last = Dynamics(X.shape[0], max(2, self.n_outputs), statistics=(), window=_THE_LAST)
+        self.watch(X, last, n_threads=n_threads)
+        return last.probabilities
 
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
