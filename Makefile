@@ -19,6 +19,7 @@ test: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/watch.py $(BENCH)
 	$(BIN)/python benchmarks/runs.py $(BENCH)
+	$(BIN)/python benchmarks/ensembles.py $(BENCH)
 	$(BIN)/python benchmarks/growth.py $(BENCH)
 
 # What must hold of whatever is made faster; part of the tests.

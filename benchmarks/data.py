@@ -39,7 +39,7 @@ def write_parquet(folder: Path, n: int, rows_per_file: int = 1_000_000) -> None:
 
     schema = pa.schema([(f"f{j}", pa.float32()) for j in range(N_FEATURES)])
     for k, rows in enumerate(_blocks(n, rows_per_file)):
-        with pq.ParquetWriter(folder / f"part-{k:04d}.parquet", schema) as file:
+        with pq.ParquetWriter(folder / f"part-{k:04d}.parquet", schema, use_dictionary=False) as file:
             for b, block in enumerate(_blocks(rows.stop - rows.start)):
                 X, _ = make_table(block.stop - block.start, seed=1 + 1000 * k + b, dtype=np.float32)
                 file.write_table(pa.table(list(X.T.copy()), schema=schema))
