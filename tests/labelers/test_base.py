@@ -81,8 +81,8 @@ def test_ensemble_moments_are_the_mean_and_standard_deviation_of_the_members(n_m
     members = np.array(trainer.backbone.predicted)
     assert members.shape == (n_models, 15, 3)
     assert moments.n_models == n_models
-    np.testing.assert_allclose(moments.mean, np.mean(members, axis=0))
-    np.testing.assert_allclose(moments.std, np.std(members, axis=0, ddof=1), atol=1e-12)
+    np.testing.assert_allclose(moments.mean, np.mean(members, axis=0), atol=1e-6)
+    np.testing.assert_allclose(moments.std, np.std(members, axis=0, ddof=1), atol=1e-6)
     assert moments.std.max() > 0
 
 

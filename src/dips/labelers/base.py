@@ -141,7 +141,7 @@ def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Ar
     rows, labels = _whole_numbers(rows, "positions"), _whole_numbers(labels, "labels")
     if rows.shape != labels.shape or rows.ndim != 1:
         raise ValueError(f"The labeler must return as many labels as positions; got {labels.shape} and {rows.shape}.")
-    if rows.size and not (rows.min() >= 0 and rows.max() < n and np.unique(rows).size == rows.size):
+    if rows.size and not (rows.min() >= 0 and rows.max() < n and _are_distinct(rows, n)):
         raise ValueError(f"The labeler must return distinct positions from 0 to {n - 1}.")
     _check_codes(labels, n_classes)
     return rows, labels
@@ -156,7 +156,7 @@ def _check_choice(labels: Array, scores: Array, eligible: Array, candidates: Can
             f"The labeler must choose with labels, scores and a boolean mask of shape {(n,)}; got shapes "
             f"{', '.join(map(str, shapes))} and a mask of {eligible.dtype}."
         )
-    _check_codes(_whole_numbers(labels, "labels")[eligible], n_classes)
+    _check_codes(_whole_numbers(labels[eligible], "labels"), n_classes)
     if np.isnan(scores[eligible]).any():
         raise ValueError("The labeler must return a score for every row that may be taken; got NaN.")
 
@@ -170,18 +170,24 @@ def _whole_numbers(values: Any, what: str) -> Array:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"The labeler must return {what} as whole numbers; got {array.dtype}.")
-    return array.astype(np.intp)
+    return array.astype(np.intp, copy=False)
+
+
+def _are_distinct(rows: Rows, n: int) -> bool:
+    found = np.zeros(n, dtype=bool)
+    found[rows] = True
+    return np.count_nonzero(found) == rows.size
 
 
 def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
     """Positions of the eligible rows with the highest scores, at most ``caps[c]`` labeled c; ties to earlier rows."""
-    chosen = []
+    chosen = np.zeros(labels.size, dtype=bool)
     for c, cap in enumerate(caps):
         rows = np.flatnonzero(eligible & (labels == c))
         if rows.size > cap:
             rows = rows[_largest(scores[rows], int(cap))]
-        chosen.append(rows)
-    return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.intp)
+        chosen[rows] = True
+    return np.flatnonzero(chosen)
 
 
 def _largest(scores: Array, k: int) -> Rows:

@@ -45,14 +45,17 @@ class SLA(EnsembleLabeler):
         """Class with the most mass, if probable enough."""
         members = self.moments(candidates)
         n = members.mean.shape[0]
-        labels, scores = np.zeros(n, dtype=np.intp), np.zeros(n)
+        labels, scores, eligible = np.zeros(n, dtype=np.intp), np.zeros(n), np.zeros(n, dtype=bool)
         entering = self.enters(members)
-        if entering.any():
-            mass = allocate(members.mean[entering], candidates.class_frequencies, candidates.share, self.max_iter)
-            labels[entering], scores[entering] = mass.argmax(axis=1), mass.max(axis=1)
-        probable = members.mean[np.arange(n), labels] > self.threshold
-        return labels, scores, entering & probable
+        p = members.mean[entering]
+        if p.size:
+            at = np.arange(n)[entering]
+            for rows, mass in allocate(p, candidates.class_frequencies, candidates.share, self.max_iter):
+                best = mass.argmax(axis=1, keepdims=True)
+                labels[at[rows]], scores[at[rows]] = best[:, 0], np.take_along_axis(mass, best, axis=1)[:, 0]
+                eligible[at[rows]] = np.take_along_axis(p[rows], best, axis=1)[:, 0] > self.threshold
+        return labels, scores, eligible
 
-    def enters(self, members: Moments) -> Array:
-        """Which rows take part in the allocation."""
-        return np.ones(members.mean.shape[0], dtype=bool)
+    def enters(self, members: Moments) -> Array | slice:
+        """Which rows take part in the allocation: a mask, or all of them."""
+        return slice(None)
