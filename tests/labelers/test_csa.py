@@ -52,6 +52,13 @@ def test_the_rows_that_enter_pass_welch_s_test(n_classes, n_models):
     assert len(entering) < 200
 
 
+def test_rows_may_be_tested_a_few_at_a_time(monkeypatch):
+    seen = moments(random_members(n=200, spread=0.8))
+    whole = CSA().enters(seen)
+    monkeypatch.setattr("dips.labelers.csa._BLOCK", 7)
+    np.testing.assert_array_equal(CSA().enters(seen), whole)
+
+
 @pytest.mark.parametrize("n_models", [3, 10, 20])
 def test_an_ensemble_of_any_size_can_be_sure(n_models):
     certain = np.repeat([[[0.99, 0.01], [0.5, 0.5]]], n_models, axis=0)
