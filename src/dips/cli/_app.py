@@ -18,6 +18,13 @@ used · 4 the output is there already or cannot be written · 5 the model folder
 --fail-above allows · 130 stopped with Ctrl-C.
 """
 
+
+class StoppedError(UserError):
+    """Ctrl-C; the message says what becomes of the work."""
+
+    exit_code = 130
+
+
 app = typer.Typer(
     name="dips",
     help="Better classifiers when labels are few and some of them are wrong." + EXIT_CODES,
@@ -38,8 +45,6 @@ def run(arguments: list[str] | None = None) -> int:
         return exit_.code if isinstance(exit_.code, int) else 1
     except UserError as error:
         return _complain(str(error), error.exit_code, arguments)
-    except KeyboardInterrupt:
-        return _complain("Stopped. The same command goes on where it was.", 130, arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; that is its right
         return 0

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from dips.cli import _options as o
-from dips.cli._app import app
+from dips.cli._app import StoppedError, app
 from dips.cli._console import make_table, output, print_json, printable, progress, remarks, said_of_labels
 from dips.report.words import SHARES, title_of
 from dips.study.candidates import BY_NAME, PLAIN
@@ -58,30 +58,33 @@ def fit(
         if not as_json:
             _print_understanding(study, leaks)
 
-    with progress(not as_json) as say:
-        run = fit_study(
-            data,
-            target,
-            out,
-            unlabeled=unlabeled,
-            force=force,
-            command=shlex.join(["dips", *sys.argv[1:]]),
-            on_data=say_what_was_understood,
-            say=say,
-            id=tuple(id),
-            drop=tuple(drop),
-            unlabeled_mark=tuple(unlabeled_mark),
-            positive=positive,
-            metric=metric,
-            backbone=backbone,
-            labeler=labeler,
-            curator=curator,
-            rounds=rounds,
-            holdout=holdout,
-            time_limit=time_limit,
-            seed=seed,
-            jobs=jobs,
-        )
+    try:
+        with progress(not as_json) as say:
+            run = fit_study(
+                data,
+                target,
+                out,
+                unlabeled=unlabeled,
+                force=force,
+                command=shlex.join(["dips", *sys.argv[1:]]),
+                on_data=say_what_was_understood,
+                say=say,
+                id=tuple(id),
+                drop=tuple(drop),
+                unlabeled_mark=tuple(unlabeled_mark),
+                positive=positive,
+                metric=metric,
+                backbone=backbone,
+                labeler=labeler,
+                curator=curator,
+                rounds=rounds,
+                holdout=holdout,
+                time_limit=time_limit,
+                seed=seed,
+                jobs=jobs,
+            )
+    except KeyboardInterrupt:
+        raise StoppedError("Stopped. The same command goes on where it was.") from None
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
     else:

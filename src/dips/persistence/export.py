@@ -11,7 +11,7 @@ import pandas as pd
 from dips.persistence.files import write_whole
 from dips.tabular.errors import OutputError
 
-_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
@@ -46,14 +46,20 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def defused_cell(value: Any) -> Any:
-    """Put an apostrophe before a text that begins as a formula does; numbers stay."""
-    if not isinstance(value, str) or not value.startswith(_STARTS_A_FORMULA):
+    """Put an apostrophe before a text that begins as a formula does; numbers stay.
+
+    A lone carriage return, which is not quoted and yet begins a line for many readers, becomes a line feed, which is.
+    """
+    if not isinstance(value, str):
         return value
+    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.startswith(_STARTS_A_FORMULA):
+        return text
     try:
-        float(value)
+        float(text)
     except ValueError:
-        return f"'{value}"
-    return value
+        return f"'{text}"
+    return text
 
 
 def _uniform(frame: pd.DataFrame) -> pd.DataFrame:

@@ -157,7 +157,7 @@ function drawCurve(data, curves, i) {
   }
   const line = Array.from({ length: n }, (_, k) => at(k, curves[i * n + k] / 255).map((v) => v.toFixed(1)).join(",")).join(" ");
   const path = make("polyline", { class: "line", points: line });
-  path.style.stroke = color(GROUPS[groupOf(points, i)].color);
+  path.style.stroke = `var(${GROUPS[groupOf(points, i)].color})`;
   svg.append(path, make("text", { class: "tick", x: left, y: h - 6 }, "first checkpoint"));
   svg.append(make("text", { class: "tick end", x: w - 8, y: h - 6 }, `last of ${points.n_checkpoints}`));
   return svg;

@@ -27,7 +27,7 @@ def render(summary: dict[str, Any]) -> str:
     folder = files("dips.report")
     script = (folder / "page.js").read_text(encoding="utf-8")
     environment = Environment(
-        loader=DictLoader({"page": (folder / "page.html.j2").read_text(encoding="utf-8")}),
+        loader=DictLoader({"page": (folder / "page.html").read_text(encoding="utf-8")}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

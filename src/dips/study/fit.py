@@ -92,7 +92,7 @@ def fit(
     on_data(study, leaks)
 
     config = _config(study, chosen_settings, command)
-    folder.begin(fingerprint({k: config[k] for k in ("settings", "data", "unlabeled", "versions")} | {"n": X.shape}))
+    folder.begin(fingerprint({k: config[k] for k in ("settings", "sources", "versions")}))
     limit = chosen_settings.time_limit
     deadline = np.inf if limit is None else began + 60 * limit
     comparison = compare(X, study.target, split, chosen_settings, folder, deadline, lambda w, s: say(w, 0.8 * s))

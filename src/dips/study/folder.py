@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ class RunFolder:
             try:
                 with np.load(path, allow_pickle=False) as stored:
                     return {key: stored[key] for key in stored.files}
-            except (OSError, ValueError, EOFError, KeyError):
+            except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
                 path.unlink()  # cut off while it was written
         arrays = compute()
         partial = path.with_suffix(".part.npz")

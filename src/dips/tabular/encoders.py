@@ -79,7 +79,7 @@ class Date(Encoder):
 
     def _all(self, values: pd.Series) -> dict[str, Array]:
         day = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
-        parts = {"day": day, "month": values.dt.month, "weekday": values.dt.dayofweek, "hour": values.dt.hour}
+        parts = {"day": day, "month": values.dt.month, "weekday": values.dt.day_of_week, "hour": values.dt.hour}
         return {name: part.to_numpy(np.float64, na_value=np.nan) for name, part in parts.items()}
 
 

@@ -138,7 +138,7 @@ def _read_excel(path: Path, source: Any) -> Table:
 
     try:
         with pd.ExcelFile(source, engine="openpyxl") as book:
-            frame = book.parse(book.sheet_names[0], header=None, dtype=object)
+            frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
             sheets = [str(s) for s in book.sheet_names]
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} cannot be read as an Excel file: {str(error).rstrip('.')}.") from error

@@ -1,0 +1,220 @@
+"""The commands as they are typed: what they print, write and exit with."""
+
+import json
+
+import pandas as pd
+import pytest
+from patients import patients
+
+from dips.cli._app import run as dips
+
+TABLE, WRONG = patients()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    place = tmp_path_factory.mktemp("cli")
+    TABLE.to_csv(place / "patients.csv", index=False)
+    return place
+
+
+@pytest.fixture(scope="module")
+def run(place):
+    assert dips(["fit", str(place / "patients.csv"), "-t", "outcome", "-o", str(place / "done"), "--rounds", "2"]) == 0
+    return place / "done"
+
+
+@pytest.fixture
+def at_home(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+
+def said(capsys):
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_fit_says_what_it_understood_and_what_it_found(place, tmp_path, capsys):
+    assert (
+        dips(["fit", str(place / "patients.csv"), "--target", "outcome", "-o", str(tmp_path / "r"), "--rounds", "2"])
+        == 0
+    )
+    out, err = said(capsys)
+    assert "160 rows, 110 labeled and 50 not; 'outcome' is one of ill, well." in err
+    assert all(words in err for words in ("identifies the row", "numbers", "categories", "dates"))
+    assert all(
+        words in out for words in ("plain", "curated", "22 held out", "better than plain", "look wrong", "report.html")
+    )
+    assert "Traceback" not in err
+
+
+def test_fit_for_machines_is_one_json_document(place, tmp_path, capsys):
+    code = dips(
+        ["fit", str(place / "patients.csv"), "-t", "outcome", "-o", str(tmp_path / "r"), "--rounds", "2", "--json"]
+    )
+    out, err = said(capsys)
+    record = json.loads(out)
+    assert (code, err) == (0, "")
+    assert record["chosen"] in record["test"]
+    assert record["report"].endswith("report.html")
+
+
+def test_every_setting_can_come_from_a_file(place, tmp_path, capsys):
+    config = tmp_path / "dips.toml"
+    config.write_text(
+        f'data = ["{place}/patients.csv"]\ntarget = "outcome"\nrounds = 2\nmetric = "roc_auc"\ndrop = ["ward"]\n'
+    )
+    assert dips(["fit", "--config", str(config), "-o", str(tmp_path / "r"), "--seed", "3", "--json"]) == 0
+    settings = json.loads((tmp_path / "r" / "config.json").read_text())["settings"]
+    assert (settings["metric"], settings["drop"], settings["seed"], settings["rounds"]) == ("roc_auc", ["ward"], 3, 2)
+
+
+def test_a_run_can_be_run_again_from_its_config(run, tmp_path, capsys):
+    assert dips(["fit", "--config", str(run / "config.json"), "-o", str(tmp_path / "again"), "--json"]) == 0
+    first, again = (json.loads((p / "metrics.json").read_text()) for p in (run, tmp_path / "again"))
+    assert first["test"] == again["test"]
+
+
+def test_audit_lists_labels_with_reasons(at_home, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
+    out, _ = said(capsys)
+    assert "of the labels look wrong" in out
+    assert "while training" in " ".join(out.split())
+
+
+def test_audit_writes_a_list_a_page_and_json(at_home, tmp_path, capsys):
+    files = ["-o", str(tmp_path / "s.csv"), "--report", str(tmp_path / "a.html")]
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--json", *files]) == 0
+    record = json.loads(said(capsys)[0])
+    listed = pd.read_csv(tmp_path / "s.csv")
+    assert len(listed) == len(record["suspects"]) > 0
+    assert {"patient", "given_label", "suggested_label", "confidence", "reason"} <= set(listed)
+    assert "Label audit of" in (tmp_path / "a.html").read_text()
+
+
+@pytest.mark.parametrize(("limit", "code"), [("0.9", 0), ("0.001", 6)])
+def test_an_audit_can_fail_a_check(at_home, limit, code, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--fail-above", limit]) == code
+
+
+def test_predict_writes_labels_and_probabilities_with_the_ids(run, place, tmp_path, capsys):
+    TABLE.drop(columns="outcome").to_parquet(tmp_path / "new.parquet")
+    assert dips(["predict", str(run), str(tmp_path / "new.parquet"), "-o", str(tmp_path / "out.csv")]) == 0
+    out = pd.read_csv(tmp_path / "out.csv")
+    assert list(out) == ["patient", "predicted_outcome", "probability", "probability_ill", "probability_well"]
+    assert out["patient"].tolist() == TABLE["patient"].tolist()
+    assert out[["probability_ill", "probability_well"]].sum(axis=1).round(4).eq(1).all()
+
+
+def test_predict_prints_csv_where_no_file_is_named(run, place, capsys):
+    assert dips(["predict", str(run), str(place / "patients.csv"), "--keep-columns"]) == 0
+    out, err = said(capsys)
+    assert out.startswith("patient,age,dose,ward,seen,outcome,predicted_outcome")
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.drop(columns="age"), "lacks 1 of the 4 columns that the model was trained on (age)"),
+        (lambda t: t.assign(dose="high"), "'dose' held numbers in training, and now most cells are none"),
+    ],
+)
+def test_predict_refuses_a_table_that_does_not_fit(run, tmp_path, change, words, capsys):
+    change(TABLE).to_csv(tmp_path / "new.csv", index=False)
+    assert dips(["predict", str(run), str(tmp_path / "new.csv"), "-o", str(tmp_path / "out.csv")]) == 3
+    assert words in " ".join(said(capsys)[1].split())
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_report_writes_the_page_again(run, tmp_path, capsys):
+    before = (run / "report.html").read_text()
+    (run / "report.html").unlink()
+    assert dips(["report", str(run)]) == 0
+    assert (run / "report.html").read_text() == before
+    assert dips(["report", str(run), "-o", str(tmp_path / "p.html")]) == 0
+    assert dips(["report", str(run), "-o", str(tmp_path / "p.html")]) == 4
+
+
+def test_info_names_what_can_be_named(capsys):
+    assert dips(["info"]) == 0
+    assert "greedy" in said(capsys)[0]
+    assert dips(["info", "--json"]) == 0
+    assert "xgboost" in json.loads(said(capsys)[0])["backbones"]
+
+
+def test_demo_is_the_demo(monkeypatch):
+    called = []
+    monkeypatch.setattr("dips.demo.main", lambda: called.append(1))
+    assert dips(["demo"]) == 0
+    assert called == [1]
+
+
+def test_every_default_is_in_the_help(capsys):
+    assert dips(["fit", "--help"]) == 0
+    out = " ".join(said(capsys)[0].split())
+    for default in ("run", "accuracy", "xgboost", "greedy", "auto", "5", "0.2", "none", "0", "1", "the last in order"):
+        assert f"[default: {default}]" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["fit", "patients.csv"], 2, "--target"),
+        (["fit", "patients.csv", "-t", "outcome", "--depth", "3"], 2, "--depth"),
+        (["fit", "gone.csv", "-t", "outcome"], 3, "There is no file gone.csv"),
+        (["fit", "patients.csv", "-t", "outcom"], 3, "did you mean 'outcome'?"),
+        (["fit", "patients.csv", "-t", "outcome", "--metric", "f1"], 3, "metric 'f1' is not known"),
+        (["fit", "patients.csv", "-t", "outcome", "--curator", "dipps"], 3, "did you mean 'dips'?"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "is there already"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "holds other things than a run"),
+        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "is there already"),
+        (["predict", "gone", "patients.csv"], 5, "is no run folder of dips"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments, code, words, capsys):
+    assert dips(arguments) == code
+    out, err = said(capsys)
+    assert words in " ".join(err.split())
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_errors_are_json_for_machines(at_home, capsys):
+    assert dips(["fit", "gone.csv", "-t", "outcome", "--json"]) == 3
+    assert json.loads(said(capsys)[0]) == {"error": "There is no file gone.csv.", "exit_code": 3}
+
+
+def test_a_damaged_model_is_refused(run, tmp_path, at_home, capsys):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    content = (copy / "model" / "backbone.ubj").read_bytes()
+    (copy / "model" / "backbone.ubj").write_bytes(content[:-9])
+    assert dips(["predict", str(copy), "patients.csv"]) == 5
+    assert "was cut off or changed" in " ".join(said(capsys)[1].split())
+
+
+def test_ctrl_c_says_how_to_go_on(at_home, monkeypatch, capsys):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dips.study.compare._fit_and_predict", stop)
+    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "stopped"]) == 130
+    assert "The same command goes on where it was" in said(capsys)[1]
+
+
+def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path, capsys):
+    odd = TABLE.rename(columns={"age": "[red]age[/red]", "dose": "do\x1b[31mse"})
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    assert dips(["fit", str(tmp_path / "odd.csv"), "-t", "outcome", "-o", str(tmp_path / "r"), "--rounds", "2"]) == 0
+    err = said(capsys)[1]
+    assert "[red]age[/red]" in err
+    assert "\x1b[31mse" not in err
+
+
+def test_the_command_is_installed():
+    from importlib.metadata import entry_points
+
+    assert [e.value for e in entry_points(group="console_scripts", name="dips")] == ["dips.cli:main"]

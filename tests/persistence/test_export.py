@@ -1,0 +1,61 @@
+"""Files for people: there in full or not at all, and no spreadsheet runs what is in them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips.persistence.export import to_csv, write_frame
+from dips.persistence.files import write_whole
+from dips.tabular import OutputError
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\tx", "\r=1", "=HYPERLINK(1)", "-cmd|' /C calc'!A0"]
+)
+def test_cells_that_begin_as_a_formula_are_defused(cell):
+    text = to_csv(pd.DataFrame({"a": [cell], cell: ["x"]}))
+    back = pd.read_csv(pd.io.common.StringIO(text))
+    assert back["a"][0].startswith("'")
+    assert back.columns[1].startswith("'")
+
+
+def test_a_carriage_return_cannot_smuggle_in_a_line():
+    text = to_csv(pd.DataFrame({"a": ["x\r=1+1", "y"]}))
+    assert pd.read_csv(pd.io.common.StringIO(text)).shape == (2, 1)
+
+
+@pytest.mark.parametrize("cell", ["plain", "-5", "+1.5e3", "a=b", "", "x@y"])
+def test_other_cells_stay(cell):
+    assert to_csv(pd.DataFrame({"a": [cell, "x"]})).splitlines()[1].strip('"') == cell
+
+
+def test_numbers_stay_numbers():
+    assert to_csv(pd.DataFrame({"a": [-5, 2.5]})) == "a\n-5.0\n2.5\n"
+
+
+@pytest.mark.parametrize("labels", [[1, None, 2], ["a", None, "b"], [1, "b", None], [None, None, None]])
+def test_labels_with_gaps_can_be_written_as_parquet(tmp_path, labels):
+    write_frame(pd.DataFrame({"label": pd.Series(labels, dtype=object)}), tmp_path / "t.parquet")
+    back = pd.read_parquet(tmp_path / "t.parquet")["label"]
+    assert back.isna().tolist() == [v is None for v in labels]
+    assert [str(v) for v in back.dropna()] == [str(v) for v in labels if v is not None]
+
+
+def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(OutputError, match=r"ends in '.xlsx'; results are written as .csv or .parquet"):
+        write_frame(pd.DataFrame({"a": [1]}), tmp_path / "t.xlsx")
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "out.csv"
+    write_whole(path, b"old")
+    monkeypatch.setattr("os.replace", lambda *a: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
+        write_frame(pd.DataFrame({"a": np.arange(3)}), tmp_path / "gone" / "out.csv")

@@ -1,0 +1,154 @@
+"""Models on disk: they answer as before, run nothing when loaded, and are refused when changed."""
+
+import json
+import pickletools
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from xgboost import XGBClassifier
+
+from dips import CuratedClassifier, PseudoLabelClassifier
+from dips.datasets import make_quadrants
+from dips.persistence import SavedModel, load_model, save_model
+from dips.tabular import DataError, ModelError, Preparation, UserError, read_table, understand
+
+X, Y = make_quadrants(120, random_state=0)
+
+
+def backbones():
+    yield XGBClassifier(n_estimators=10)
+    lightgbm = pytest.importorskip("lightgbm")
+    yield lightgbm.LGBMClassifier(n_estimators=10, verbosity=-1)
+    catboost = pytest.importorskip("catboost")
+    yield catboost.CatBoostClassifier(iterations=10, verbose=False, allow_writing_files=False)
+
+
+@pytest.fixture(params=backbones(), ids=lambda b: type(b).__name__)
+def backbone(request):
+    return request.param
+
+
+@pytest.fixture
+def saved(tmp_path):
+    model = CuratedClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("y", [Y, np.where(Y == 1, "ill", "well"), Y + np.arange(Y.size) % 2 * 2])
+def test_a_loaded_model_answers_as_before(tmp_path, backbone, y):
+    model = CuratedClassifier(backbone, random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), atol=1e-7)
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_frames_with_categories_are_read_as_in_training(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "high", "low")})
+    model = PseudoLabelClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(frame, Y)
+    save_model(model, tmp_path / "model")
+    assert (load_model(tmp_path / "model").predict_proba(frame) == model.predict_proba(frame)).all()
+    with pytest.raises(ModelError, match="has 1 columns, and the model was trained on 2"):
+        load_model(tmp_path / "model").predict(frame[["a"]])
+
+
+def test_a_torch_net_needs_its_code_and_gets_its_weights(tmp_path):
+    torch, skorch = pytest.importorskip("torch"), pytest.importorskip("skorch")
+
+    def net():
+        layers = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 2), torch.nn.Softmax(dim=1))
+        return skorch.NeuralNetClassifier(layers, max_epochs=3, train_split=None, verbose=0)
+
+    model = CuratedClassifier(net(), curator="none", random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    with pytest.raises(ModelError, match="pass the net, unfitted"):
+        load_model(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", backbone=net())
+    np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), atol=1e-6)
+
+
+def test_what_only_pickle_could_hold_is_refused_before_anything_is_written(tmp_path):
+    model = CuratedClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(X, Y)
+    with pytest.raises(UserError, match="can only be stored by pickle, which runs code when it is loaded"):
+        save_model(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_that_is_not_fitted_is_refused(tmp_path):
+    with pytest.raises(UserError, match="is not fitted"):
+        save_model(CuratedClassifier(), tmp_path / "model")
+
+
+def test_a_folder_that_is_there_is_not_overwritten(saved):
+    with pytest.raises(UserError, match="is there already"):
+        save_model(CuratedClassifier(XGBClassifier(n_estimators=2)).fit(X, Y), saved)
+
+
+def test_no_file_of_a_model_is_a_pickle(saved):
+    for path in saved.iterdir():
+        if zipfile.is_zipfile(path):
+            assert all(n.endswith(".npy") for n in zipfile.ZipFile(path).namelist())
+        else:
+            with pytest.raises(ValueError, match=r"."):  # a pickle could be taken apart
+                list(pickletools.genops(path.read_bytes()))
+
+
+def test_loading_never_unpickles(saved, monkeypatch):
+    import pickle
+
+    def forbidden(*args, **kwargs):
+        pytest.fail("something was unpickled")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, forbidden)
+    load_model(saved).predict(X)
+
+
+@pytest.mark.parametrize("name", ["backbone.ubj", "manifest.json"])
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_a_file_that_was_cut_or_changed_is_refused(saved, name, damage):
+    content = (saved / name).read_bytes()
+    middle = len(content) // 2
+    flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    (saved / name).write_bytes(content[:-7] if damage == "cut" else flipped)
+    with pytest.raises(ModelError, match=r"cut off or changed|checksum differs|cannot be read"):
+        load_model(saved)
+
+
+def test_a_file_that_is_gone_is_named(saved):
+    (saved / "backbone.ubj").unlink()
+    with pytest.raises(ModelError, match=r"backbone.ubj is missing"):
+        load_model(saved)
+
+
+def test_a_folder_without_a_model_is_said(tmp_path):
+    with pytest.raises(ModelError, match=r"holds no model: there is no manifest.json"):
+        load_model(tmp_path)
+
+
+def test_names_of_files_cannot_lead_out_of_the_folder(saved):
+    from dips.persistence.model import _checksum
+
+    record = json.loads((saved / "manifest.json").read_text())
+    record.pop("sha256")
+    record["files"]["../outside.json"] = record["files"]["backbone.ubj"]
+    (saved / "manifest.json").write_text(json.dumps(record | {"sha256": _checksum(record)}))
+    with pytest.raises(ModelError, match="is missing"):
+        load_model(saved)
+
+
+def test_a_model_with_a_schema_checks_a_table_first(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "high", "low")})
+    table = read_table(frame)
+    preparation = Preparation(understand(table)).learn(table)
+    fitted = CuratedClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(preparation.encode(table), Y)
+    save_model(SavedModel(fitted.estimator_, ["no", "yes"], preparation), tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert (loaded.predict_proba(frame) == fitted.predict_proba(preparation.encode(table))).all()
+    assert set(loaded.predict(frame)) == {"no", "yes"}
+    with pytest.raises(DataError, match="lacks 1 of the 2 columns"):
+        loaded.predict(frame[["a"]])

@@ -1,0 +1,203 @@
+"""The page as a person uses it, in headless Chromium; ``make browser-test`` runs it and keeps pictures."""
+
+import base64
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from .pages import hostile, large, ordinary
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
+Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with its driver; see make browser-test")
+PICTURES = os.environ.get("DIPS_PICTURES")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    downloads = tmp_path_factory.mktemp("downloads")
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.downloads = downloads
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return ordinary(tmp_path_factory.mktemp("page")).report
+
+
+def opened(browser, path, width=1200, scheme="light"):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    media = {"features": [{"name": name, "value": value} for name, value in wishes.items()]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get_log("browser")
+    browser.get(Path(path).resolve().as_uri())
+    return browser
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def texts(browser, selector):
+    return [e.text for e in browser.find_elements("css selector", selector)]
+
+
+def picture(browser, name):
+    if not PICTURES:
+        return
+    height = browser.execute_script("return document.documentElement.scrollHeight")
+    width = browser.execute_script("return document.documentElement.clientWidth")
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+    shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    Path(PICTURES).mkdir(parents=True, exist_ok=True)
+    Path(PICTURES, f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+def complaints(browser):
+    return [e["message"] for e in browser.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
+
+
+def data(browser):
+    return browser.execute_script("return JSON.parse(document.getElementById('data').textContent)")
+
+
+def click_point(browser, i):
+    """Click where point i is drawn, by the axes of the map."""
+    points = data(browser)["points"]
+    canvas = find(browser, "#canvas")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", canvas)
+    box = browser.execute_script("const r = arguments[0].getBoundingClientRect(); return [r.width, r.height]", canvas)
+    x = 56 + points["aleatoric"][i] / 1000 / (0.25 * 1.02) * (box[0] - 10 - 56)
+    y = box[1] - 42 - points["confidence"][i] / 1000 * (box[1] - 42 - 10)
+    action = webdriver.ActionChains(browser)
+    action.move_to_element_with_offset(canvas, round(x - box[0] / 2), round(y - box[1] / 2))
+    action.pause(0.1).perform()
+    tip = find(browser, "#tip").text
+    action.click().perform()
+    return tip
+
+
+def test_the_page_opens_without_a_complaint(browser, page):
+    opened(browser, page)
+    assert "outcome" in find(browser, "h1").text
+    assert complaints(browser) == []
+    picture(browser, "light")
+
+
+def test_the_map_answers_a_pointer_and_a_click(browser, page):
+    opened(browser, page)
+    points = data(browser)["points"]
+    far_out = min(range(len(points["row"])), key=lambda i: points["aleatoric"][i])  # few others are near
+    tip = click_point(browser, far_out)
+    assert "label " in tip
+    shown = find(browser, "#panel h3").text
+    assert shown.startswith("Row ")
+    assert shown.split()[1] in tip.split()[1]
+    assert find(browser, "#panel svg polyline").get_attribute("points").count(",") == points["n_curve"]
+    assert "this row" in find(browser, "#panel table").text
+
+
+def test_the_map_can_be_walked_by_keyboard(browser, page):
+    opened(browser, page)
+    canvas, seen = find(browser, "#canvas"), set()
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_UP):
+        canvas.send_keys(key)
+        seen.add(find(browser, "#panel h3").text)
+    assert len(seen) >= 3
+
+
+def test_the_table_sorts_both_ways(browser, page):
+    opened(browser, page)
+    button = next(b for b in browser.find_elements("css selector", "#table th button") if b.text.startswith("belief"))
+    column = [b.text.split(" ")[0] for b in browser.find_elements("css selector", "#table th button")].index("belief")
+    for expected in (sorted, lambda v: sorted(v, reverse=True)):
+        button.click()
+        values = [float(t) for t in texts(browser, f"#table tbody tr td:nth-child({column + 1})")]
+        assert values == expected(values)
+    assert "descending" in [t.get_attribute("aria-sort") for t in browser.find_elements("css selector", "#table th")]
+
+
+def test_the_table_can_be_searched_filtered_and_opened(browser, page):
+    opened(browser, page)
+    first = texts(browser, "#table tbody tr:first-child td")
+    find(browser, "#search").send_keys(first[2])  # the id
+    assert len(browser.find_elements("css selector", "#table tbody tr")) == 1
+    find(browser, "#table tbody tr").send_keys(Keys.ENTER)
+    assert first[2] in find(browser, "#table .opened h3").text
+    find(browser, "#table tbody tr").send_keys(Keys.ENTER)
+    assert browser.find_elements("css selector", "#table .opened") == []
+    find(browser, "#search").clear()
+    find(browser, "#search").send_keys("no such row")
+    assert find(browser, "#table tbody").text == "No suspect label matches."
+
+
+def test_the_list_is_saved_as_csv(browser, page):
+    opened(browser, page)
+    find(browser, "#export").click()
+    path = browser.downloads / "suspects.csv"
+    for _ in range(50):
+        if path.exists():
+            break
+        time.sleep(0.1)
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].startswith("#,row,patient,given,suggested")
+    assert len(lines) == 1 + len([r for r in data(browser)["points"]["rank"] if r])
+
+
+def test_dark_mode_follows_the_system_and_the_button(browser, page):
+    background = "return getComputedStyle(document.body).backgroundColor"
+    dark = opened(browser, page, scheme="dark").execute_script(background)
+    picture(browser, "dark")
+    light = opened(browser, page).execute_script(background)
+    assert dark != light
+    find(browser, "#theme").click()
+    assert browser.execute_script(background) == dark
+
+
+def test_a_narrow_window_does_not_scroll_sideways(browser, page):
+    opened(browser, page, width=390)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    picture(browser, "phone")
+
+
+def test_it_prints(browser, page):
+    opened(browser, page)
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert pdf.startswith(b"%PDF")
+    if PICTURES:
+        Path(PICTURES, "print.pdf").write_bytes(pdf)
+
+
+def test_nothing_in_the_data_runs(browser, tmp_path):
+    opened(browser, hostile(tmp_path).report)
+    for row in browser.find_elements("css selector", "#table tbody tr")[:3]:
+        row.click()
+    find(browser, "#canvas").send_keys(Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    find(browser, "#search").send_keys("<script>")
+    assert browser.execute_script("return window.attacked") is None
+    assert browser.find_elements("css selector", "main img, main iframe, main script") == []
+    assert complaints(browser) == []
+    picture(browser, "hostile")
+
+
+def test_a_large_table_is_drawn_at_once_and_said_to_be_a_sample(browser, tmp_path):
+    opened(browser, large(tmp_path))
+    assert "of 30,000 judged rows are drawn" in find(browser, "#mapnote").text
+    redraw = "const b = performance.now(); document.getElementById('theme').click(); return performance.now() - b"
+    assert browser.execute_script(redraw) < 250  # ms; a hover redraws as much
+    picture(browser, "large")

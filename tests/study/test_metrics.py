@@ -1,0 +1,72 @@
+"""Metrics agree with scikit-learn, weighted rows with repeated ones, and intervals hold what they say."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    balanced_accuracy_score,
+    log_loss,
+    roc_auc_score,
+)
+
+from dips.study.metrics import METRICS, find_metric, intervals
+from dips.tabular import UserError
+
+RNG = np.random.RandomState(0)
+
+
+def example(n=300, n_classes=2):
+    y = RNG.randint(0, n_classes, n)
+    p = RNG.rand(n, n_classes).round(2) + 0.01 + 0.5 * np.eye(n_classes)[y]
+    return y, p / p.sum(axis=1, keepdims=True)
+
+
+ORACLES = {
+    "accuracy": lambda y, p: accuracy_score(y, p.argmax(axis=1)),
+    "balanced_accuracy": lambda y, p: balanced_accuracy_score(y, p.argmax(axis=1)),
+    "roc_auc": lambda y, p: roc_auc_score(y, p[:, 1] if p.shape[1] == 2 else p, multi_class="ovr"),
+    "average_precision": lambda y, p: average_precision_score(y == 1, p[:, 1]) if p.shape[1] == 2 else
+    np.mean([average_precision_score(y == c, p[:, c]) for c in range(p.shape[1])]),
+    "log_loss": log_loss,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_metrics_agree_with_scikit_learn(name, n_classes):
+    y, p = example(n_classes=n_classes)
+    assert METRICS[name].score(y, p, positive=1) == pytest.approx(ORACLES[name](y, p))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_row_of_weight_three_counts_as_three_rows(name):
+    y, p = example(60)
+    w = RNG.randint(1, 4, y.size)
+    weighted = METRICS[name].prepare(y, p, 1)(w.astype(float))
+    assert weighted == pytest.approx(METRICS[name].score(np.repeat(y, w), np.repeat(p, w, axis=0), 1))
+
+
+def test_the_positive_class_may_be_the_first():
+    y, p = example()
+    assert METRICS["average_precision"].score(y, p, 0) == pytest.approx(average_precision_score(y == 0, p[:, 0]))
+
+
+def test_intervals_hold_their_value_and_gains_are_paired():
+    y, p = example()
+    found = intervals(y, {"plain": p, "same": p, "worse": p[:, ::-1]}, positive=1, baseline="plain")
+    for record in (r for model in found.values() for r in model.values()):
+        assert record["low"] <= record["value"] <= record["high"]
+    for name in METRICS:
+        assert found["same"][name]["gain"] == {"value": 0, "low": 0, "high": 0}
+        assert found["worse"][name]["gain"]["high"] < 0  # for log loss too: a gain is for the better
+
+
+@pytest.mark.parametrize("name", ["ROC AUC", "roc-auc", "roc_auc", " Roc_Auc "])
+def test_a_metric_is_known_however_it_is_written(name):
+    assert find_metric(name) == "roc_auc"
+
+
+def test_an_unknown_metric_is_refused_with_those_that_are():
+    with pytest.raises(UserError, match="metric 'f1' is not known; there are accuracy, balanced_accuracy"):
+        find_metric("f1")

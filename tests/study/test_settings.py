@@ -1,0 +1,57 @@
+"""Settings are checked before anything is read, and come from TOML or from an earlier run."""
+
+import json
+
+import pytest
+
+from dips.study.settings import Settings, read_config
+from dips.tabular import UserError
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"labeler": "grady"}, "labeler='grady' is not known; did you mean 'greedy'"),
+        ({"curator": "none"}, "judges no label"),
+        ({"backbone": "forest"}, "backbone 'forest' is not known; there are xgboost"),
+        ({"metric": "f1"}, "metric 'f1' is not known"),
+        ({"holdout": 0.9}, "from 0.05 to 0.5; got 0.9"),
+        ({"rounds": 1}, "rounds must be 2 or more"),
+        ({"time_limit": 0}, "in minutes and above 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, words):
+    with pytest.raises(UserError, match=words):
+        Settings(target="y", **settings).checked()
+
+
+def test_a_toml_file_is_read(tmp_path):
+    (tmp_path / "dips.toml").write_text('target = "y"\ntime-limit = 5\ndrop = ["a", "b"]\n')
+    assert read_config(tmp_path / "dips.toml") == {"target": "y", "time_limit": 5, "drop": ["a", "b"]}
+
+
+def test_the_config_of_a_run_is_read(tmp_path):
+    record = {"settings": Settings(target="y", seed=3).to_json(), "data": ["t.csv"], "unlabeled": [], "versions": {}}
+    (tmp_path / "config.json").write_text(json.dumps(record))
+    read = read_config(tmp_path / "config.json")
+    assert (read["target"], read["seed"], read["data"]) == ("y", 3, ["t.csv"])
+    assert "positive" not in read  # not set then, not set now
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.toml", "target = ", "is no toml file that can be read"),
+        ("a.json", "[1]", "is no json file that can be read"),
+        ("a.toml", "targget = 'y'", "sets 'targget', which is no setting; there are backbone"),
+    ],
+)
+def test_config_files_that_cannot_be_used_are_refused(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UserError, match=words):
+        read_config(tmp_path / name)
+
+
+def test_a_config_file_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(UserError, match="There is no config file"):
+        read_config(tmp_path / "gone.toml")
