@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dips.curators import Curator
 from dips.facade import N_JOBS, CuratingClassifier
 from dips.labelers import LABELERS, Labeler
 from dips.labels import Labels
+from dips.parquet import ParquetPool
 from dips.progress import bars
 from dips.rounds import Rounds
 from dips.training import Trainer
@@ -137,13 +139,17 @@ class PseudoLabelClassifier(CuratingClassifier):
         y : column (n,), or 0/1 matrix (n, L) for multi-label
             Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
             alone are two classes.
-        X_unlabeled : table, optional
-            More unlabeled rows, with the same columns.
+        X_unlabeled : table, path or ParquetPool, optional
+            More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory.
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         """
         labeler = LABELERS.resolve(self.labeler)
-        with bars("rounds", bool(self.verbose)) as add_bar:
+        with bars(bool(self.verbose)) as add_bar:
+            if isinstance(X_unlabeled, str | Path):
+                X_unlabeled = ParquetPool(X_unlabeled)
+            if isinstance(X_unlabeled, ParquetPool):
+                X_unlabeled = X_unlabeled.reporting(add_bar("rows of this pass", X_unlabeled.n_rows))
 
             def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
                 if self.n_rounds == 1 and not labels.is_labeled.all():
@@ -156,7 +162,7 @@ class PseudoLabelClassifier(CuratingClassifier):
                     self.grow,
                     at_start=self.curate in ("both", "start"),
                     in_rounds=self.curate in ("both", "rounds"),
-                    on_round=add_bar(self.n_rounds),
+                    on_round=add_bar("rounds", self.n_rounds),
                 )
 
             results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)

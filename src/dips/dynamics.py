@@ -11,6 +11,7 @@ from scipy.special import entr
 
 from dips._typing import Array
 from dips._warnings import warn
+from dips.pool import as_pool
 
 STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
 
@@ -207,15 +208,15 @@ class Watch:
     """Rows to look at while a backbone is trained, and where to note what is seen; one look serves all `dynamics`."""
 
     def __init__(self, X: Any, *dynamics: Dynamics) -> None:
-        self.X, self.dynamics = X, dynamics
+        self.pool, self.dynamics = as_pool(X), dynamics
 
     def batches(self) -> Iterator[tuple[slice, Any]]:
         """Yield the rows in parts, each with its place among all of them."""
-        yield _ALL, self.X
+        return self.pool.batches()
 
     def transformed(self, transform: Callable[[Any], Any]) -> Watch:
         """Return a watch over the same rows as another step of a pipeline sees them."""
-        return Watch(transform(self.X), *self.dynamics)
+        return Watch(self.pool.transformed(transform), *self.dynamics)
 
     def begin(self, n_checkpoints: int) -> None:
         """Say how many checkpoints are planned."""

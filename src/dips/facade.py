@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -20,8 +21,10 @@ from dips._warnings import warn
 from dips.backbones import default_estimator, find_backbone
 from dips.curators import CURATORS, Curator
 from dips.labels import UNLABELED, Labels, encode_targets, is_multilabel, true_label_table, true_labels
+from dips.parquet import ParquetPool
+from dips.pool import Pool, StackedPool, TablePool
 from dips.rounds import Rounds, Run
-from dips.tables import TableEncoder, as_rows, check_columns, n_rows, row_names, stack, take
+from dips.tables import TableEncoder, as_rows, check_columns, n_rows, row_names, stack
 from dips.training import Trainer
 
 N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
@@ -74,20 +77,20 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         curators = [CURATORS.resolve(self.curator) for _ in targets]
         weight = None if sample_weight is None else _check_weight(sample_weight, targets)
         if X_unlabeled is not None:
-            n_more, X = n_rows(X_unlabeled), stack(X, X_unlabeled)
+            n_more = X_unlabeled.n_rows if isinstance(X_unlabeled, Pool) else n_rows(X_unlabeled)
             _warn_of_minus_one(targets)
             targets = [labels.followed_by_unlabeled(n_more) for labels in targets]
             weight = None if weight is None else np.append(weight, np.ones(n_more))
         with _all_or_nothing(self):
-            table = self._table(X, learn=True)
+            pool, index = self._pool(X, X_unlabeled)
             rounds = []
             for labels, curator in zip(targets, curators, strict=True):
                 rng = check_random_state(self.random_state)
                 backbone = _with_coded_weights(estimator, labels.classes)
-                trainer = Trainer(backbone, table, labels.classes.size, weight, rng, self.n_jobs)
+                trainer = Trainer(backbone, pool, labels.classes.size, weight, rng, self.n_jobs)
                 rounds.append(rounds_of(trainer, curator, labels))
             results = [(labels, each.run(labels.codes)) for labels, each in zip(targets, rounds, strict=True)]
-            self._keep(results, curators, is_multilabel(y), table, row_names(X))
+            self._keep(results, curators, is_multilabel(y), pool, index)
             return results
 
     def _keep(
@@ -95,13 +98,13 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         results: list[tuple[Labels, Run]],
         curators: list[Curator],
         multilabel: bool,
-        table: Any,
+        pool: Pool,
         index: pd.Index | None,
     ) -> None:
         """Learned attributes that all these estimators have."""
         self.multilabel_ = multilabel
         histories = [pd.DataFrame(run.history) for _, run in results]
-        accounts = [_account(run, labels, table, index) for labels, run in results]
+        accounts = [_account(run, labels, pool, index) for labels, run in results]
         if not multilabel:
             (labels, run), (self.curator_,) = results[0], curators
             self.estimator_, self.classes_ = run.estimator, labels.classes
@@ -137,6 +140,24 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
                 "SGDClassifier, probability=True for SVC)."
             )
         return estimator
+
+    def _pool(self, X: Any, X_unlabeled: Any) -> tuple[Pool, pd.Index | None]:
+        """Return all rows as the backbone wants them, the unlabeled last, and their names where they have any."""
+        if X_unlabeled is None:
+            return TablePool(self._table(X, learn=True)), row_names(X)
+        if isinstance(X_unlabeled, ParquetPool):
+            files = X_unlabeled.like(X)
+            self._table(stack(X, files.vocabulary()), learn=True)
+            encode = partial(self._table, learn=False)
+            for _ in files.transformed(encode).batches():  # refuse what cannot be read before any work is done
+                pass
+            return StackedPool([TablePool(encode(X)), files.transformed(encode)]), None
+        if _are_numbers(X, X_unlabeled):  # no need to copy them into one table
+            self._table(X, learn=True)
+            parts = [TablePool(self._table(part, learn=False)) for part in (X, X_unlabeled)]
+            return StackedPool(parts), None
+        both = stack(X, X_unlabeled)
+        return TablePool(self._table(both, learn=True)), row_names(both)
 
     def _table(self, X: Any, learn: bool) -> Any:
         """Return the table as the backbone wants it: as it is for pipelines, as numbers for others."""
@@ -200,6 +221,12 @@ def _warn_of_minus_one(targets: list[Labels]) -> None:
         )
 
 
+def _are_numbers(X: Any, other: Any) -> bool:
+    """Whether both are arrays of numbers with the same columns."""
+    arrays = [t for t in (X, other) if isinstance(t, np.ndarray) and t.ndim == 2 and t.dtype.kind in "fiub"]
+    return len(arrays) == 2 and X.shape[1] == other.shape[1]
+
+
 def _by_target(parts: list[pd.DataFrame], names: list[Any]) -> pd.DataFrame:
     return pd.concat([part.assign(target=name) for part, name in zip(parts, names, strict=True)])
 
@@ -224,24 +251,30 @@ def _check_weight(sample_weight: Any, targets: list[Labels]) -> Array:
     return weight
 
 
-def _account(run: Run, labels: Labels, table: Any, index: pd.Index | None) -> pd.DataFrame:
+def _account(run: Run, labels: Labels, pool: Pool, index: pd.Index | None) -> pd.DataFrame:
     """One row a row of the input: where its label came from, what became of it, and why."""
     return pd.DataFrame(
         {
-            "source": np.where(run.is_given, "given", np.where(run.labels != UNLABELED, "pseudo", "unlabeled")),
+            "source": _sources(run),
             "given_label": labels.decode_or_none(run.given),
             "final_label": labels.decode_or_none(run.labels),
             "round": run.round,
             "confidence": run.confidence,
             "aleatoric": run.aleatoric,
             "useful": run.useful,
-            "suggested_label": labels.decode_or_none(_suggestions(run, table)),
+            "suggested_label": labels.decode_or_none(_suggestions(run, pool)),
         },
         index=index,
     )
 
 
-def _suggestions(run: Run, table: Any) -> Array:
+def _sources(run: Run) -> Array:
+    """Return "given", "pseudo" or "unlabeled", as texts that share one copy of each word."""
+    words = np.array(["unlabeled", "pseudo", "given"], dtype=object)
+    return words[run.is_given.astype(np.int8) + (run.labels != UNLABELED)]
+
+
+def _suggestions(run: Run, pool: Pool) -> Array:
     """Codes of what distrusted labels might be, -1 elsewhere.
 
     The model was not trained on these rows, so what it says of them is not what it was told.
@@ -249,6 +282,6 @@ def _suggestions(run: Run, table: Any) -> Array:
     suggested = np.full(run.given.size, UNLABELED)
     distrusted = np.flatnonzero(run.is_given & ~run.useful)
     if distrusted.size:
-        best = _probabilities(run.estimator, take(table, distrusted)).argmax(axis=1)
+        best = _probabilities(run.estimator, pool.take(distrusted)).argmax(axis=1)
         suggested[distrusted] = np.where(best != run.given[distrusted], best, UNLABELED)
     return suggested

@@ -7,19 +7,19 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def bars(description: str, enabled: bool) -> Iterator[Callable[[int], Callable[[int], None]]]:
+def bars(enabled: bool) -> Iterator[Callable[[str, int], Callable[[int], None]]]:
     """Yield a function that adds a bar of so many steps, and returns one that is told how many of them are done."""
     if not enabled:
-        yield lambda total: lambda done: None
+        yield lambda description, total: lambda done: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (TextColumn(description), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
 
-        def add(total: int) -> Callable[[int], None]:
+        def add(description: str, total: int) -> Callable[[int], None]:
             task = progress.add_task(description, total=total)
             return lambda done: progress.update(task, completed=done)
 

@@ -17,7 +17,6 @@ from dips.curators.none import KeepAll
 from dips.dynamics import Dynamics
 from dips.labelers.base import Candidates, Labeler, Moments, caps_of_round, checked_proposal, class_frequencies
 from dips.labels import UNLABELED
-from dips.tables import take
 from dips.training import Trainer
 
 NEVER = -1
@@ -40,10 +39,10 @@ class Run:
     trajectories: Array | None = None
 
     def __post_init__(self) -> None:
-        self.labels = self.given.copy()
-        self.round = np.where(self.is_given, 0, NEVER)
+        self.labels = self.given.astype(np.int32)
+        self.round = np.where(self.is_given, np.int32(0), np.int32(NEVER))
         self.useful = self.is_given.copy()
-        self.confidence, self.aleatoric = np.full((2, self.given.size), np.nan)
+        self.confidence, self.aleatoric = np.full((2, self.given.size), np.nan, dtype=np.float32)
 
     @property
     def is_given(self) -> Array:
@@ -98,24 +97,34 @@ class Rounds:
         if self.at_start or (self.in_rounds and not self._left(run).size):  # without a round to curate in, curate once
             self._start(run)
         for t in range(1, self.n_rounds + 1):
-            began, trained_on = time.perf_counter(), run.useful.copy()
-            run.termination = self._foreseen_end(run, t)
-            is_last = bool(run.termination)
-            dynamics = self._dynamics(given.size) if self.in_rounds and not is_last else None
-            members = None if is_last else self._members(given.size)
-            run.estimator = self._fit(run, dynamics, members)
-            proposed = _NO_ROWS
-            if not is_last:
-                proposed = self._propose(run, t, dynamics, members)
-                self._curate(run, t, dynamics, proposed)
-                if proposed.size == 0 and (run.useful == trained_on).all():
-                    run.termination = "no_change"
-            run.history.append(self._record(run, t, trained_on, proposed, time.perf_counter() - began))
+            self._round(run, t)
             self.on_round(t)
             if run.termination:
-                run.useful = trained_on
                 break
         return run
+
+    def _round(self, run: Run, t: int) -> None:
+        """Lines 4 to 8, and the record of them."""
+        began, trained_on, proposed = time.perf_counter(), run.useful.copy(), _NO_ROWS
+        run.termination = self._foreseen_end(run, t)
+        if run.termination:
+            run.estimator = self._fit(run)
+        else:
+            proposed = self._fit_and_label(run, t)
+            if proposed.size == 0 and (run.useful == trained_on).all():
+                run.termination = "no_change"
+        run.history.append(self._record(run, t, trained_on, proposed, time.perf_counter() - began))
+        if run.termination:
+            run.useful = trained_on
+
+    def _fit_and_label(self, run: Run, t: int) -> Rows:
+        """Train f(t), propose labels, and curate; what was seen of the pool is forgotten afterwards."""
+        n = run.given.size
+        dynamics, members = self._dynamics(n) if self.in_rounds else None, self._members(n)
+        run.estimator = self._fit(run, dynamics, members)
+        proposed = self._propose(run, t, dynamics, members)
+        self._curate(run, t, dynamics, proposed)
+        return proposed
 
     def _start(self, run: Run) -> None:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
@@ -201,7 +210,7 @@ class Rounds:
         )
 
     def _features(self, run: Run, rows: Rows) -> Any:
-        X = take(self.trainer.X, rows)
+        X = self.trainer.pool.take(rows)
         transformers = run.estimator[:-1] if isinstance(run.estimator, Pipeline) else None
         return transformers.transform(X) if transformers else X
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from numbers import Number
 from typing import Any
 
@@ -57,7 +58,7 @@ def stack(X: Any, other: Any) -> Any:
 
     A pandas index is kept where the two have no name in common.
     """
-    if _library(X) != _library(other):
+    if library(X) != library(other):
         raise ValueError(
             f"Labeled and unlabeled rows must come in the same kind of table; got {_full_name(X)} and "
             f"{_full_name(other)}."
@@ -69,11 +70,9 @@ def stack(X: Any, other: Any) -> Any:
         other = _narwhals(other).select(names_of(X)).to_native()
         for mine, others in zip(_narwhals(X).iter_columns(), _narwhals(other).iter_columns(), strict=True):
             _check_alike(mine.name, mine, others)
-        return _stack_frames(X, other)
-    if isinstance(X, pd.Series) and isinstance(other, pd.Series):
-        return _stack_frames(X, other)
-    if isinstance(X, list):
-        return [*X, *other]
+        return _joined(X, other)
+    if isinstance(X, list) or (isinstance(X, pd.Series) and isinstance(other, pd.Series)):
+        return _joined(X, other)
     X, other = (t if sp.issparse(t) else np.asarray(t) for t in (X, other))
     if X.shape[1:] != other.shape[1:]:
         raise ValueError(
@@ -82,6 +81,19 @@ def stack(X: Any, other: Any) -> Any:
     if X.ndim == 2 and not {X.dtype.kind, other.dtype.kind} <= set("fiub"):
         for j in range(X.shape[1]):
             _check_alike(j, X[:, j], other[:, j])
+    return _joined(X, other)
+
+
+def concatenate(tables: Sequence[Any]) -> Any:
+    """Rows of tables that are known to be alike, one above the other."""
+    return reduce(_joined, tables)
+
+
+def _joined(X: Any, other: Any) -> Any:
+    if is_frame(X) or (isinstance(X, pd.Series) and isinstance(other, pd.Series)):
+        return _stack_frames(X, other)
+    if isinstance(X, list):
+        return [*X, *other]
     return sp.vstack([X, other], format="csr") if sp.issparse(X) or sp.issparse(other) else np.concatenate([X, other])
 
 
@@ -224,7 +236,7 @@ def _no_categories(n_columns: int) -> list[list[Any] | None]:
     return [None] * n_columns
 
 
-def _library(X: Any) -> str | None:
+def library(X: Any) -> str | None:
     """Name of the library a frame comes from; None for other tables."""
     return nw.get_native_namespace(X).__name__ if is_frame(X) else None
 
@@ -279,10 +291,11 @@ def _stack_frames(X: Any, other: Any) -> Any:
 
 
 def _as_floats(series: Any) -> Array:
+    single = series.dtype == nw.Float32  # a table of such columns stays half the size
     native = series.to_native()
     if isinstance(native, pd.Series):
-        return native.to_numpy(dtype=np.float64, na_value=np.nan)
-    return series.cast(nw.Float64).to_numpy()
+        return native.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    return series.cast(nw.Float32 if single else nw.Float64).to_numpy()
 
 
 def _order(native: Any) -> list[Any] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from dips.backbones import find_backbone
 from dips.dynamics import Dynamics, Watch, check_probabilities
 from dips.folds import training_and_test
 from dips.labelers.base import Moments
-from dips.tables import n_rows, take
+from dips.pool import as_pool
+from dips.tables import n_rows
 
 _MAX_SEED = 2**31 - 1
+_PROBES = 32
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
 
 
@@ -37,23 +40,22 @@ class Trainer:
         rng: np.random.RandomState,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator, self.X, self.n_classes = estimator, X, n_classes
+        self.estimator, self.pool, self.n_classes = estimator, as_pool(X), n_classes
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone = find_backbone(estimator)
-        self._is_small = len(getattr(X, "shape", ())) == 2 and X.shape[0] * X.shape[1] < _FEW_CELLS
 
     def fit(self, rows: Rows, labels: Array, *dynamics: Dynamics, watched: Rows | None = None) -> BaseEstimator:
         """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
         seed = self._draw_seed()
-        watch = Watch(self.X if watched is None else take(self.X, watched), *dynamics) if dynamics else None
-        fitted = self._fit(self._prepared(seed), rows, labels, seed, watch)
-        if self._is_small:
+        watch = Watch(self.pool if watched is None else self.pool.take(watched), *dynamics) if dynamics else None
+        fitted = self._fit(self._prepared(seed, self.pool.n_rows), rows, labels, seed, watch)
+        if self._is_small(self.pool.n_rows):
             self.backbone.release_threads(fitted, self.estimator)  # the next table may be large
         return fitted
 
     def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
         """Class probabilities of the given rows of the pool."""
-        return self._probabilities(estimator, take(self.X, rows))
+        return self.pool.map(lambda X: self._probabilities(estimator, X), rows)
 
     def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
         """Class probabilities (m, C) of the rows, each from a model that was trained without it.
@@ -64,7 +66,7 @@ class Trainer:
         seeds = [self._draw_seed() for _ in folds]
 
         def one_fold(train: Array, test: Array, seed: int) -> Array:
-            member = self._fit(self._prepared(seed, alone=False), rows[train], labels[train], seed)
+            member = self._fit(self._prepared(seed, train.size, alone=False), rows[train], labels[train], seed)
             return self.predict(member, rows[test])
 
         p = np.empty((rows.size, self.n_classes))
@@ -74,28 +76,41 @@ class Trainer:
         return p
 
     def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
-        """Moments over varied members trained on `rows` of the class probabilities of the `targets`."""
+        """Moments over varied members trained on `rows` of the class probabilities of the `targets`.
+
+        All members look at a few targets before any looks at the next ones: the pool is read once, and no more of
+        their probabilities than these are held at a time.
+        """
         draws = [(self._draw_seed(), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
-        X_targets = take(self.X, targets)
+        members = self._members(rows, labels, targets, sorted(draws, key=_length, reverse=True))
+        mean, squares = np.zeros((2, targets.size, self.n_classes), dtype=np.float32)
+        for part, X in self.pool.batches(targets):
+            for k, p in enumerate(self._in_parallel(lambda look, X=X: look(X), ((m,) for m in members)), start=1):
+                check_probabilities(p, n_rows(X), self.n_classes)
+                _average_in(p, k, mean[part], squares[part])
+        squares /= n_models - 1
+        return Moments(mean, np.sqrt(squares, out=squares), n_models)
 
-        def one_member(seed: int, varied: dict[str, Any]) -> Array:
-            member = self._prepared(seed, varied, alone=False)
-            self._fit(member, rows, labels, seed)
-            return self._probabilities(member, X_targets)
+    def _members(
+        self, rows: Rows, labels: Array, targets: Rows, draws: list[tuple[int, dict[str, Any]]]
+    ) -> list[Callable[[Any], Array]]:
+        """Train members with the given seeds and settings; return what gives their class probabilities."""
+        probes = self.pool.take(targets[:_PROBES])
 
-        mean, squares = np.zeros((2, targets.size, self.n_classes))
-        for k, p in enumerate(self._in_parallel(one_member, draws), start=1):
-            difference = p - mean
-            mean += difference / k
-            squares += difference * (p - mean)
-        return Moments(mean, np.sqrt(squares / (n_models - 1)), n_models)
+        def one_member(seed: int, varied: dict[str, Any]) -> Callable[[Any], Array]:
+            member = self._fit(self._prepared(seed, rows.size, varied, alone=False), rows, labels, seed)
+            if self._n_workers() == 1:
+                self.backbone.release_threads(member, self.estimator)  # few rows to train on, many to look at
+            return self.backbone.predictor(member, probes, targets.size)
+
+        return list(self._in_parallel(one_member, draws))
 
     def _fit(
         self, estimator: BaseEstimator, rows: Rows, labels: Array, seed: int, watch: Watch | None = None
     ) -> BaseEstimator:
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         with self.backbone.seeding(seed):
-            self.backbone.fit(estimator, take(self.X, rows), labels, weight, watch)
+            self.backbone.fit(estimator, self.pool.take(rows), labels, weight, watch)
         return estimator
 
     def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:
@@ -103,8 +118,10 @@ class Trainer:
         check_probabilities(p, n_rows(X), self.n_classes)
         return p
 
-    def _prepared(self, seed: int, varied: dict[str, Any] | None = None, alone: bool = True) -> BaseEstimator:
-        """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet."""
+    def _prepared(
+        self, seed: int, n_rows: int, varied: dict[str, Any] | None = None, alone: bool = True
+    ) -> BaseEstimator:
+        """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet; for so many rows."""
         prepared = self.backbone.clone(self.estimator)
         given = prepared.get_params()
         names = self.backbone.seed_parameters(prepared)
@@ -113,11 +130,14 @@ class Trainer:
         threads = self.backbone.threads
         if threads and (threads in given or threads.endswith("thread_count")):
             is_crowded = not alone and self._n_workers() > 1
-            if is_crowded or (self._is_small and given.get(threads) is None):
+            if is_crowded or (self._is_small(n_rows) and given.get(threads) is None):
                 settings[threads] = 1
         return prepared.set_params(**settings)
 
-    def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Array]:
+    def _is_small(self, n_rows: int) -> bool:
+        return 0 < n_rows * self.pool.n_columns < _FEW_CELLS
+
+    def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.
         parallel = Parallel(self._n_workers(), prefer="threads", return_as="generator")
         return parallel(delayed(function)(*a) for a in arguments)
@@ -127,3 +147,16 @@ class Trainer:
 
     def _draw_seed(self) -> int:
         return int(self.rng.randint(_MAX_SEED))
+
+
+def _length(draw: tuple[int, dict[str, Any]]) -> int:
+    """How long a member trains, roughly: its trees times their depth. With the longest first, all end together."""
+    return math.prod(setting for setting in draw[1].values() if isinstance(setting, int))
+
+
+def _average_in(p: Array, k: int, mean: Array, squares: Array) -> None:
+    """Let the k-th member into the mean and the sum of squared deviations (Welford)."""
+    p = p.astype(np.float32, copy=False)  # the precision of the mean: members that are alike then differ by nothing
+    difference = p - mean
+    mean += difference / k
+    squares += difference * (p - mean)
