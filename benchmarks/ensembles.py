@@ -1,4 +1,4 @@
-"""Ensembles at the paper's sizes: members trained in turn, in parallel, or taken from checkpoints; and their accuracy.
+"""Ensembles at the paper's sizes: the time of members trained in turn, trained by us, and virtual; and their accuracy.
 
 [DIPS_DATA=folder] python benchmarks/ensembles.py [--quick]; accuracy is measured on the public tables in the folder.
 """
@@ -12,145 +12,157 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import tables
 from common import run_grid, show, with_error
-from data import Split, adult, has_real_tables, real
+from data import has_real_tables, make_table, real
 from harness import against, keep, options, timed
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
-from dips.labelers import CSA, SLA, UPS, Candidates, Labeler
+from dips.dynamics import Dynamics, Watch
+from dips.labelers import CSA, SLA, UPS, Labeler
+from dips.training import Trainer
 
-SIZES = (10, 20)
-BAR = 3.0  # how many times less than members in turn
+SIZES = (10, 20)  # members of UPS; of SLA and CSA
+N_ROWS, N_COLUMNS = 30_000, 12  # of adult; a tenth is labeled
+BAR = 3.0  # how many times less than in turn
 TABLES = ("german", "drug", "covid", "compas", "heart")
 KINDS = ("trained", "checkpoints")
 
 
-def labeler(name: str, kind: str, n_models: int | None = None) -> Labeler:
-    """One of the three that ask an ensemble, trained or taken from the checkpoints of the one model there is."""
-    settings = {"members": kind} | ({} if n_models is None else {"n_models": n_models})
-    match name:
-        case "ups":
-            return UPS(**settings)
-        case "sla":
-            return SLA(threshold=0.5, **settings)
-    return CSA(threshold=0.5, **settings)
+def adult() -> tuple[np.ndarray, np.ndarray]:
+    """Adult, or where it is not at hand a synthetic table of its size."""
+    X, y = tables.load("adult") if has_real_tables() else make_table(N_ROWS)
+    return np.ascontiguousarray(X[:N_ROWS, :N_COLUMNS]), y[:N_ROWS]
 
 
-class InTurn(UPS):
-    """Members as anybody would write them: one after another, each with the threads that its library takes."""
+class Task:
+    """A tenth of the rows to train members on, all others to look at, and the settings of the members."""
 
-    def __init__(self, data: Split, seed: int, n_models: int, n_threads: int | None) -> None:
-        super().__init__(n_models=n_models)
-        self.data, self.seed, self.n_threads = data, seed, n_threads
+    def __init__(self, n_models: int, seed: int) -> None:
+        self.X, self.y = adult()
+        self.labeled, self.left = np.split(np.arange(N_ROWS), [N_ROWS // 10])
+        self.n_models, self.seed = n_models, seed
+        rng, family = np.random.RandomState(seed), find_backbone(XGBClassifier())
+        draw = partial(rng.randint, 2**31 - 1)
+        self.members = [{"random_state": draw(), **family.vary(XGBClassifier(), rng)} for _ in range(n_models)]
 
-    def propose(self, candidates: Candidates) -> tuple[np.ndarray, np.ndarray]:
-        """Train the members on the given labels, look at the pool with each, then follow UPS's rule."""
-        data, votes = self.data, []
-        for varied in _members(self.seed, self.n_models):
-            member = XGBClassifier(n_jobs=self.n_threads, **varied).fit(data.X, data.y)
-            votes.append(member.predict_proba(data.X_unlabeled))
-        mean, std = np.mean(votes, axis=0), np.std(votes, axis=0, ddof=1)
-        labels = mean.argmax(axis=1)
-        rows = np.flatnonzero((mean.max(axis=1) > self.threshold) & (std[np.arange(labels.size), labels] < self.kappa))
-        return rows, labels[rows]
+    def in_turn(self, member: dict[str, Any], n_threads: int | None) -> np.ndarray:
+        """One member as anybody would write it, with the threads that its library takes, or a number of them."""
+        fitted = XGBClassifier(n_jobs=n_threads, **member).fit(self.X[self.labeled], self.y[self.labeled])
+        return fitted.predict_proba(self.X[self.left])
 
+    def ours(self, n_jobs: int) -> np.ndarray:
+        """All members, as a labeler gets them."""
+        trainer = Trainer(XGBClassifier(), self.X, 2, None, np.random.RandomState(self.seed), n_jobs)
+        return trainer.ensemble(self.labeled, self.y[self.labeled], self.left, self.n_models).mean
 
-def _members(seed: int, n_models: int) -> list[dict[str, Any]]:
-    """Draw settings in the order of a run: the first model's seed, then a seed and the rest for each member."""
-    rng, family = np.random.RandomState(seed), find_backbone(XGBClassifier())
-    draw = partial(rng.randint, 2**31 - 1)
-    draw()
-    return [{"random_state": draw(), **family.vary(XGBClassifier(), rng)} for _ in range(n_models)]
+    def virtual(self) -> Callable[[], np.ndarray]:
+        """Make ready to look at the checkpoints of a model that is there anyway."""
+        fitted, family = XGBClassifier().fit(self.X[self.labeled], self.y[self.labeled]), find_backbone(XGBClassifier())
 
+        def look() -> np.ndarray:
+            seen = Dynamics(self.left.size, 2, ("confidence", "variability"), window=(0.5, 1.0))
+            family.replay(fitted, Watch(self.X[self.left], seen))
+            return seen["confidence"]
 
-def run(data: Split, seed: int, chosen: str | Labeler) -> PseudoLabelClassifier:
-    """Two rounds: one ensemble is asked for, before the second."""
-    model = PseudoLabelClassifier(
-        XGBClassifier(), labeler=chosen, curator="dips", curate="rounds", n_rounds=2, random_state=seed, n_jobs=-1
-    )
-    return model.fit(data.X, data.y, X_unlabeled=data.X_unlabeled)
+        return look
 
 
-def contenders(data: Split, seed: int, n_models: int) -> dict[str, Callable[[], Any]]:
-    """List the ways to have an ensemble, after a run without one."""
-    return {
-        "none": partial(run, data, seed, "greedy"),
-        "in turn": partial(run, data, seed, InTurn(data, seed, n_models, n_threads=None)),
-        "in turn, one thread": partial(run, data, seed, InTurn(data, seed, n_models, n_threads=1)),
-        "ours, trained": partial(run, data, seed, labeler("ups", "trained", n_models)),
-        "ours, checkpoints": partial(run, data, seed, labeler("ups", "checkpoints", n_models)),
-    }
+def best(acts: list[Callable[[], Any]], repeats: int) -> tuple[float, float]:
+    """Wall and CPU seconds of acts one after another, each as quick as in its best repeat."""
+    spent = np.array([[timed(act)[:2] for act in acts] for _ in range(repeats)])  # (repeats, acts, 2)
+    wall_s, cpu_s = spent.min(axis=0).sum(axis=0)
+    return float(wall_s), float(cpu_s)
 
 
-def times(repeats: int, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Time runs that differ by their ensemble alone."""
+def times(repeats: int) -> list[dict[str, Any]]:
+    """Time the ways to have the moments of an ensemble on the same rows, the members' settings being the same."""
     records = []
-    run(adult(0), 0, "greedy")  # what is loaded at first use is nobody's cost
-    for seed in range(repeats):
-        data = adult(seed)
-        for n_models in sizes:
-            for kind, act in contenders(data, seed, n_models).items():
-                wall_s, cpu_s, _ = timed(act)
-                records.append({"members": n_models, "kind": kind, "seed": seed, "wall_s": wall_s, "cpu_s": cpu_s})
+    for n_models in SIZES:
+        task = Task(n_models, seed=0)
+        in_turn = np.mean([task.in_turn(m, 1) for m in task.members], axis=0)
+        assert np.abs(in_turn - task.ours(2)).max() < 1e-4, "ours are other members"
+        ways: dict[str, list[Callable[[], Any]]] = {
+            "in turn, the library's threads": [partial(task.in_turn, m, None) for m in task.members],
+            "in turn, one thread": [partial(task.in_turn, m, 1) for m in task.members],
+            "ours, n_jobs=1": [partial(task.ours, 1)],
+            "ours, n_jobs=2": [partial(task.ours, 2)],
+            "checkpoints": [task.virtual()],
+        }
+        for way, acts in ways.items():
+            wall_s, cpu_s = best(acts, repeats)
+            records.append({"members": n_models, "way": way, "wall_s": wall_s, "cpu_s": cpu_s})
     return records
 
 
 def present_times(records: pd.DataFrame) -> None:
-    """Print whole runs: all that is not the ensemble counts against us."""
-    median = records.groupby(["members", "kind"], sort=False)[["wall_s", "cpu_s"]].median()
+    """Print the members' cost, and how many times less it is than in turn."""
+    wall = records.set_index(["members", "way"])["wall_s"]
     rows = []
-    for (members, kind), found in median.iterrows():
-        less = median["wall_s"][members] / found["wall_s"]
-        line = {"members": members, "kind": kind, "wall s": f"{found['wall_s']:.2f}", "cpu s": f"{found['cpu_s']:.2f}"}
-        line["in turn / this"] = against(less["in turn"], BAR if kind.startswith("ours") else None, at_most=False)
-        rows.append(line | {"in turn on one thread / this": f"{less['in turn, one thread']:.2f}"})
-    title = "A run with one ensemble on adult-sized data, all cores; in turn: each member with its library's threads"
-    show(title, pd.DataFrame(rows).set_index("members"))
+    for r in records.itertuples():
+        by_default, one_thread = (wall[r.members][way] / r.wall_s for way in wall[r.members].index[:2])
+        is_ours = not r.way.startswith("in turn")
+        line = {"members": r.members, "way": r.way, "wall s": f"{r.wall_s:.2f}", "cpu s": f"{r.cpu_s:.2f}"}
+        line["in turn, the library's threads / this"] = against(by_default, BAR if is_ours else None, at_most=False)
+        rows.append(line | {"in turn, one thread / this": f"{one_thread:.2f}"})
+    sizes = f"{N_ROWS // 10:,} rows to train on, {N_ROWS * 9 // 10:,} to look at, {N_COLUMNS} columns"
+    show(f"Moments of an ensemble of XGBoosts: {sizes}", pd.DataFrame(rows).set_index("members"))
+
+
+def labeler(name: str, members: str) -> Labeler:
+    """One of the three that ask an ensemble, at its size in the paper."""
+    match name:
+        case "ups":
+            return UPS(members=members)
+        case "sla":
+            return SLA(threshold=0.5, members=members)
+    return CSA(threshold=0.5, members=members)
 
 
 def cell(table: str, seed: int, noise: float) -> list[dict[str, Any]]:
-    """Run every ensemble labeler with both kinds of members on one table."""
+    """Run every ensemble labeler with trained and with virtual members on one table."""
     warnings.simplefilter("ignore")
     data, records = real(table, seed, noise), []
     for name in ("ups", "sla", "csa"):
-        for kind in KINDS:
+        for members in KINDS:
             model = PseudoLabelClassifier(
-                XGBClassifier(n_jobs=1), labeler=labeler(name, kind), random_state=seed, n_jobs=1
+                XGBClassifier(n_jobs=1), labeler=labeler(name, members), random_state=seed, n_jobs=1
             )
             wall_s, cpu_s, _ = timed(partial(model.fit, data.X, data.y, X_unlabeled=data.X_unlabeled))
-            found = {"table": table, "noise": noise, "seed": seed, "labeler": name, "members": kind, "cpu_s": cpu_s}
+            found = {"table": table, "noise": noise, "seed": seed, "labeler": name, "members": members, "cpu_s": cpu_s}
             records.append(found | {"wall_s": wall_s, "accuracy": float(model.score(data.X_test, data.y_test))})
     return records
 
 
 def accuracies(quick: bool) -> pd.DataFrame:
     """Measure whole runs of five rounds, the default curator, labels as they came and with a fifth flipped."""
-    tables, seeds = (TABLES[:1], 1) if quick else (TABLES, 5)
-    return run_grid("ensembles", cell, [(t, s, n) for t in tables for n in (0.0, 0.2) for s in range(seeds)], jobs=2)
+    names, seeds = (TABLES[:1], 1) if quick else (TABLES, 5)
+    return run_grid("ensembles", cell, [(t, s, n) for t in names for n in (0.0, 0.2) for s in range(seeds)], jobs=2)
 
 
 def present_accuracies(records: pd.DataFrame) -> None:
-    """Print the two kinds one under the other."""
+    """Print trained beside virtual members, table by table; then the gain of the virtual ones over the same runs."""
     keys = ["labeler", "noise", "members"]
-    table = records.groupby([*keys, "table"])["accuracy"].apply(with_error).unstack()
-    table["mean"] = records.groupby(keys)["accuracy"].mean().mul(100).round(2)
-    table["cpu s"] = records.groupby(keys)["cpu_s"].mean().round(2)
-    table = table.reset_index().set_index("labeler")
-    show("Accuracy % by the kind of members, 10 for UPS, 20 for SLA and CSA; whole runs, one thread", table)
+    shown = records.groupby([*keys, "table"])["accuracy"].apply(with_error).unstack()
+    shown["mean"] = records.groupby(keys)["accuracy"].mean().mul(100).round(2)
+    shown["cpu s"] = records.groupby(keys)["cpu_s"].mean().round(2)
+    title = "Accuracy %, trained members (10 for UPS, 20 for SLA and CSA) and the checkpoints of one model"
+    show(title, shown.reset_index().set_index("labeler"))
+    pairs = records.pivot(index=["labeler", "noise", "table", "seed"], columns="members", values="accuracy")
+    gain = (pairs["checkpoints"] - pairs["trained"]).groupby(["labeler", "noise"]).apply(with_error)
+    show("Checkpoints minus trained, points of accuracy over all tables and seeds", gain.unstack())
 
 
 def main() -> None:
     """Measure, print, keep."""
     chosen = options(__doc__)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        timing = times(1, SIZES[:1]) if chosen.quick else times(3, SIZES)
-    present_times(pd.DataFrame(timing))
     accuracy = accuracies(chosen.quick) if has_real_tables() else pd.DataFrame()
     if len(accuracy):
         present_accuracies(accuracy)
+    timing = times(1 if chosen.quick else 3)
+    present_times(pd.DataFrame(timing))
     keep("ensembles", {"times": timing, "accuracy": accuracy.to_dict("records")})
 
 
