@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-small lint types clean
+.PHONY: demo test browser-test bench bench-small lint types clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
@@ -25,6 +25,11 @@ bench: $(VENV)/.bench
 # What must hold of whatever is made faster; part of the tests.
 bench-small: $(VENV)/.dev
 	$(BIN)/python benchmarks/small.py
+
+# The report in headless Chromium, with pictures in results/report; needs chromium and chromedriver on the path.
+browser-test: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "selenium>=4.20"
+	DIPS_PICTURES=results/report $(BIN)/pytest tests/report/test_browser.py -q
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
