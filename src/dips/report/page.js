@@ -468,7 +468,7 @@ class SuspectTable {
     body.replaceChildren(...this.found.slice(start, start + PAGE).map((i) => this.row(i)));
     if (!this.found.length) body.append(make("tr", {}, make("td", { colspan: this.shown.length }, this.all.length ? "No suspect label matches." : "No label is suspect.")));
     const n = this.found.length;
-    const total = this.isCut ? `the first ${this.all.length.toLocaleString("en")} of ${this.data.points.n_suspects_all.toLocaleString("en")}; all are in samples.csv` : `${this.all.length.toLocaleString("en")} in all`;
+    const total = this.isCut ? `the first ${this.all.length.toLocaleString("en")} of ${this.data.points.n_suspects_all.toLocaleString("en")}; all are in ${this.data.points.all_in}` : `${this.all.length.toLocaleString("en")} in all`;
     byId("count").textContent = n === this.all.length ? total : `${n.toLocaleString("en")} found; ${total}`;
     byId("page").textContent = n ? `${start + 1}–${Math.min(start + PAGE, n)} of ${n.toLocaleString("en")}` : "";
     byId("back").disabled = this.page === 0;

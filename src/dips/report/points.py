@@ -48,6 +48,7 @@ def _points(found: Findings, judged: Rows, n_points: int) -> dict[str, Any]:
     shown = _shown_columns(found)
     return {
         "n_judged": int(judged.size),
+        "all_in": "samples.csv" if found.model is not None else "the file that dips audit -o writes",
         "n_suspects_all": int(account["suspicion"].notna().sum()),
         "row": part["row"].tolist(),
         "id": _ids(found, rows),

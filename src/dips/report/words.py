@@ -86,7 +86,9 @@ def next_steps(summary: dict[str, Any]) -> list[str]:
             f"Only {rows['test']:,} labeled rows could be held out, so the intervals are wide. More labels, even some "
             "hundred, would say more clearly which model is best."
         )
-    if chosen:
+    if chosen is None:
+        steps.append("Train a model that leaves the suspect labels out: dips fit, with the same file and target.")
+    else:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
     return steps
 
@@ -154,7 +156,10 @@ def _labels(summary: dict[str, Any]) -> str:
         return "No label looks wrong enough to be listed."
     if labels["share_wrong"] is None:
         return f"The curator {summary['points']['curator']} does not trust {n:,} labels; they are listed below."
+    n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
     listed = f"{n:,} {'is' if n == 1 else 'are'} listed below"
+    if n_shown < n:
+        listed = f"{n:,} are suspect, the first {n_shown:,} of them listed below"
     return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
 
 
