@@ -45,11 +45,11 @@ class SLA(EnsembleLabeler):
         """Class with the most mass, if probable enough."""
         members = self.moments(candidates)
         n = members.mean.shape[0]
-        labels, scores, eligible = np.zeros(n, dtype=np.intp), np.zeros(n), np.zeros(n, dtype=bool)
+        labels, scores, eligible = np.zeros(n, dtype=np.int32), np.zeros(n), np.zeros(n, dtype=bool)
         entering = self.enters(members)
         p = members.mean[entering]
         if p.size:
-            at = np.arange(n)[entering]
+            at = np.arange(n, dtype=np.int32)[entering]
             for rows, mass in allocate(p, candidates.class_frequencies, candidates.share, self.max_iter):
                 best = mass.argmax(axis=1, keepdims=True)
                 labels[at[rows]], scores[at[rows]] = best[:, 0], np.take_along_axis(mass, best, axis=1)[:, 0]
