@@ -1,10 +1,12 @@
 """Ensembles at the paper's sizes: the time of members trained in turn, trained by us, and virtual; and their accuracy.
 
-[DIPS_DATA=folder] python benchmarks/ensembles.py [--quick]; accuracy is measured on the public tables in the folder.
+[DIPS_DATA=folder] python benchmarks/ensembles.py [--quick] [--members 5]
+Accuracy is measured on the public tables in the folder; --members makes the trained ensembles there smaller.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +17,7 @@ import pandas as pd
 import tables
 from common import run_grid, show, with_error
 from data import has_real_tables, make_table, real
-from harness import against, keep, options, timed
+from harness import against, keep, timed
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier
@@ -111,44 +113,48 @@ def present_times(records: pd.DataFrame) -> None:
     show(f"Moments of an ensemble of XGBoosts: {sizes}", pd.DataFrame(rows).set_index("members"))
 
 
-def labeler(name: str, members: str) -> Labeler:
-    """One of the three that ask an ensemble, at its size in the paper."""
+def labeler(name: str, members: str, n_models: int | None) -> Labeler:
+    """One of the three that ask an ensemble, trained ones of the given size, else of that in the paper."""
+    settings: dict[str, Any] = {"members": members}
+    if n_models is not None and members == "trained":
+        settings["n_models"] = n_models
     match name:
         case "ups":
-            return UPS(members=members)
+            return UPS(**settings)
         case "sla":
-            return SLA(threshold=0.5, members=members)
-    return CSA(threshold=0.5, members=members)
+            return SLA(threshold=0.5, **settings)
+    return CSA(threshold=0.5, **settings)
 
 
-def cell(table: str, seed: int, noise: float) -> list[dict[str, Any]]:
+def cell(table: str, seed: int, noise: float, n_models: int | None) -> list[dict[str, Any]]:
     """Run every ensemble labeler with trained and with virtual members on one table."""
     warnings.simplefilter("ignore")
     data, records = real(table, seed, noise), []
     for name in ("ups", "sla", "csa"):
         for members in KINDS:
-            model = PseudoLabelClassifier(
-                XGBClassifier(n_jobs=1), labeler=labeler(name, members), random_state=seed, n_jobs=1
-            )
+            chosen = labeler(name, members, n_models)
+            model = PseudoLabelClassifier(XGBClassifier(n_jobs=1), labeler=chosen, random_state=seed, n_jobs=1)
             wall_s, cpu_s, _ = timed(partial(model.fit, data.X, data.y, X_unlabeled=data.X_unlabeled))
             found = {"table": table, "noise": noise, "seed": seed, "labeler": name, "members": members, "cpu_s": cpu_s}
             records.append(found | {"wall_s": wall_s, "accuracy": float(model.score(data.X_test, data.y_test))})
     return records
 
 
-def accuracies(quick: bool) -> pd.DataFrame:
+def accuracies(quick: bool, n_models: int | None) -> pd.DataFrame:
     """Measure whole runs of five rounds, the default curator, labels as they came and with a fifth flipped."""
     names, seeds = (TABLES[:1], 1) if quick else (TABLES, 5)
-    return run_grid("ensembles", cell, [(t, s, n) for t in names for n in (0.0, 0.2) for s in range(seeds)], jobs=2)
+    grid = [(table, seed, noise, n_models) for seed in range(seeds) for noise in (0.0, 0.2) for table in names]
+    return run_grid("ensembles", cell, grid, jobs=2)
 
 
-def present_accuracies(records: pd.DataFrame) -> None:
+def present_accuracies(records: pd.DataFrame, n_models: int | None) -> None:
     """Print trained beside virtual members, table by table; then the gain of the virtual ones over the same runs."""
     keys = ["labeler", "noise", "members"]
     shown = records.groupby([*keys, "table"])["accuracy"].apply(with_error).unstack()
     shown["mean"] = records.groupby(keys)["accuracy"].mean().mul(100).round(2)
     shown["cpu s"] = records.groupby(keys)["cpu_s"].mean().round(2)
-    title = "Accuracy %, trained members (10 for UPS, 20 for SLA and CSA) and the checkpoints of one model"
+    size = "10 for UPS, 20 for SLA and CSA" if n_models is None else f"{n_models} each"
+    title = f"Accuracy %, trained members ({size}) and the checkpoints of one model"
     show(title, shown.reset_index().set_index("labeler"))
     pairs = records.pivot(index=["labeler", "noise", "table", "seed"], columns="members", values="accuracy")
     gain = (pairs["checkpoints"] - pairs["trained"]).groupby(["labeler", "noise"]).apply(with_error)
@@ -157,10 +163,13 @@ def present_accuracies(records: pd.DataFrame) -> None:
 
 def main() -> None:
     """Measure, print, keep."""
-    chosen = options(__doc__)
-    accuracy = accuracies(chosen.quick) if has_real_tables() else pd.DataFrame()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one table, one seed, one repeat")
+    parser.add_argument("--members", type=int, help="trained members in the accuracies; if not given, the paper's")
+    chosen = parser.parse_args()
+    accuracy = accuracies(chosen.quick, chosen.members) if has_real_tables() else pd.DataFrame()
     if len(accuracy):
-        present_accuracies(accuracy)
+        present_accuracies(accuracy, chosen.members)
     timing = times(1 if chosen.quick else 3)
     present_times(pd.DataFrame(timing))
     keep("ensembles", {"times": timing, "accuracy": accuracy.to_dict("records")})
