@@ -21,6 +21,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/runs.py $(BENCH)
 	$(BIN)/python benchmarks/ensembles.py $(BENCH)
 	$(BIN)/python benchmarks/growth.py $(BENCH)
+	$(BIN)/python benchmarks/out_of_core.py $(BENCH)
 
 # What must hold of whatever is made faster; part of the tests.
 bench-small: $(VENV)/.dev

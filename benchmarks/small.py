@@ -6,15 +6,17 @@ python benchmarks/small.py
 from __future__ import annotations
 
 import importlib.util
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from common import show
-from data import make_table, synthetic
+from data import make_table, synthetic, write_parquet
 from pandas.testing import assert_frame_equal
 from watch import BACKBONES, backbone, portable_watch, textbook, watch
 
@@ -53,6 +55,23 @@ def a_curated_run_comes_out_the_same_again(labeler: Labeler) -> None:
     np.testing.assert_array_equal(*predictions)
 
 
+def rows_in_parquet_files_give_the_same_as_in_memory() -> None:
+    """Compare a run over a folder with one over the same rows as an array."""
+    data = synthetic(0, noise=0.2, n_labeled=150, n_unlabeled=700, n_test=100)
+    X, X_test = data.X.astype(np.float32), data.X_test.astype(np.float32)
+    model = PseudoLabelClassifier(backbone("XGBoost", 20), n_rounds=3, random_state=0)
+    with tempfile.TemporaryDirectory() as folder:
+        write_parquet(Path(folder), 700, rows_per_file=300)
+        in_memory = pd.read_parquet(folder).to_numpy()
+        accounts, predictions = [], []
+        for X_unlabeled in (in_memory, Path(folder)):
+            model.fit(X, data.y, X_unlabeled=X_unlabeled)
+            accounts.append(model.samples_)
+            predictions.append(model.predict_proba(X_test))
+    assert_frame_equal(*accounts)
+    np.testing.assert_array_equal(*predictions)
+
+
 def the_best_rows_are_those_that_sorting_finds() -> None:
     """Compare the selection in linear time with sorting, ties included."""
     rng = np.random.RandomState(0)
@@ -76,6 +95,7 @@ def checks() -> dict[str, Callable[[], None]]:
     for labeler in LABELERS:
         check = partial(a_curated_run_comes_out_the_same_again, labeler)
         found[f"a curated run comes out the same again: {labeler.name}"] = check
+    found["rows in Parquet files give the same as in memory"] = rows_in_parquet_files_give_the_same_as_in_memory
     found["the best rows are those that sorting finds"] = the_best_rows_are_those_that_sorting_finds
     return found
 

@@ -93,21 +93,16 @@ def measure(name: str, rows: int, n_classes: int, trees: int) -> dict[str, Any]:
     X, y = make_table(rows, n_classes)
     fitted = backbone(name, trees)
     fit = in_turn({"fit": lambda: fitted.fit(X, y)}, at_least=1, at_most=3, seconds=2)["fit"]
-    found = in_turn(
-        {
-            "predict": lambda: fitted.predict_proba(X),
-            "watch": lambda: watch(fitted, X, n_classes),
-            "portable": lambda: portable_watch(fitted, X, n_classes),
-        }
-    )
-    naive = None
+    found = in_turn({"predict": lambda: fitted.predict_proba(X), "watch": lambda: watch(fitted, X, n_classes)})
+    slow = {"portable": lambda: portable_watch(fitted, X, n_classes)}
     if found["predict"].wall_s * trees / 2 < PATIENCE_S:
-        naive = in_turn({"textbook": lambda: textbook(fitted, X, trees)}, at_least=1, at_most=3)["textbook"]
+        slow["textbook"] = lambda: textbook(fitted, X, trees)
+    found |= in_turn(slow, at_least=1, at_most=5)
     memory = {}
     if rows >= MEASURABLE:
         memory = {kind: in_child(_act, kind, fitted, rows, n_classes).added_mb for kind in ("predict", "watch")}
     cell = {"backbone": name, "rows": rows, "classes": n_classes, "trees": trees}
-    return cell | _times({"fit": fit, **found, "textbook": naive}) | {f"{k}_mb": v for k, v in memory.items()}
+    return cell | _times({"fit": fit, "textbook": None, **found}) | {f"{k}_mb": v for k, v in memory.items()}
 
 
 def _act(kind: str, fitted: BaseEstimator, rows: int, n_classes: int) -> Any:
