@@ -75,6 +75,18 @@ def test_a_category_never_seen_is_none_of_those_known(column, is_known):
     assert not is_known(preparation.encode(new)[:, preparation.columns_of(column)]).any()
 
 
+def test_many_categories_never_seen_are_said():
+    preparation, table = learned()
+    assert preparation.check(table) == []
+    new = read_table(FRAME.assign(ward=["a"] * 100 + ["z"] * 20))
+    assert preparation.check(new) == ["Column 'ward': 17% of its cells hold categories not seen in training."]
+
+
+def test_the_target_may_be_there_or_not():
+    preparation, _ = learned()
+    assert preparation.check(read_table(FRAME.assign(outcome=1)), target="outcome") == []
+
+
 def test_a_misspelled_category_is_near_the_right_one():
     preparation, _ = learned()
     spellings = ["drug number 7", "drug numbr 7", "something else"]

@@ -51,11 +51,11 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
 
 
 @contextmanager
-def progress(enabled: bool) -> Iterator[Callable[[str, float], None]]:
-    """Yield a function that moves a bar; silent where the error stream is no terminal."""
+def progress(enabled: bool) -> Iterator[tuple[Callable[[str, float], None], Console]]:
+    """Yield a function that moves a bar, and where to print meanwhile; no bar where the error stream is no terminal."""
     console = remarks()
     if not enabled or not console.is_terminal:
-        yield lambda what, share: None
+        yield lambda what, share: None, console
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -67,7 +67,7 @@ def progress(enabled: bool) -> Iterator[Callable[[str, float], None]]:
     )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("reading", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share)
+        yield lambda what, share: bar.update(task, description=what, completed=share), console
 
 
 def said_of_labels(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from dips.cli import _options as o
 from dips.cli._app import app
-from dips.cli._console import make_table, output, print_json, printable, remarks, said_of_labels
+from dips.cli._console import make_table, output, print_json, printable, progress, remarks, said_of_labels
 from dips.persistence.export import write_frame
 from dips.study.audit import audit as audit_labels
 from dips.study.folder import refuse_to_overwrite
@@ -45,18 +45,20 @@ def audit(
     for path in (out, report):
         if path is not None:
             refuse_to_overwrite(path, force)
-    found = audit_labels(
-        data,
-        target,
-        id=tuple(id),
-        drop=tuple(drop),
-        unlabeled_mark=tuple(unlabeled_mark),
-        backbone=backbone,
-        curator=curator,
-        seed=seed,
-        jobs=jobs,
-        config={"command": shlex.join(["dips", *sys.argv[1:]])},
-    )
+    with progress(not as_json) as (say, _):
+        found = audit_labels(
+            data,
+            target,
+            say=say,
+            id=tuple(id),
+            drop=tuple(drop),
+            unlabeled_mark=tuple(unlabeled_mark),
+            backbone=backbone,
+            curator=curator,
+            seed=seed,
+            jobs=jobs,
+            config={"command": shlex.join(["dips", *sys.argv[1:]])},
+        )
     suspects, study = found.suspects(), found.findings.study
     n_labeled = int(study.target.is_labeled.sum())
     if out is not None:

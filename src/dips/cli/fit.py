@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from dips.cli import _options as o
 from dips.cli._app import StoppedError, app
-from dips.cli._console import make_table, output, print_json, printable, progress, remarks, said_of_labels
+from dips.cli._console import make_table, output, print_json, printable, progress, said_of_labels
 from dips.report.words import SHARES, title_of
 from dips.study.candidates import BY_NAME, PLAIN
 from dips.study.data import StudyData
@@ -54,12 +55,8 @@ def fit(
     model/. Stopped and started again, it goes on where it was.
     """
 
-    def say_what_was_understood(study: StudyData, leaks: dict[str, float]) -> None:
-        if not as_json:
-            _print_understanding(study, leaks)
-
     try:
-        with progress(not as_json) as say:
+        with progress(not as_json) as (say, console):
             run = fit_study(
                 data,
                 target,
@@ -67,7 +64,7 @@ def fit(
                 unlabeled=unlabeled,
                 force=force,
                 command=shlex.join(["dips", *sys.argv[1:]]),
-                on_data=say_what_was_understood,
+                on_data=lambda study, leaks: None if as_json else _print_understanding(console, study, leaks),
                 say=say,
                 id=tuple(id),
                 drop=tuple(drop),
@@ -91,8 +88,8 @@ def fit(
         _print_result(run)
 
 
-def _print_understanding(study: StudyData, leaks: dict[str, float]) -> None:
-    console, target = remarks(), study.target
+def _print_understanding(console: Console, study: StudyData, leaks: dict[str, float]) -> None:
+    target = study.target
     n_labeled = int(target.is_labeled.sum())
     console.print(
         printable(

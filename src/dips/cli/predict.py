@@ -43,8 +43,7 @@ def predict(
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:
-        if f" {about.get('target')}." not in note:
-            remarks().print(printable(f"Note: {note}"))
+        remarks().print(printable(f"Note: {note}"))
     predicted = _predictions(p, model.classes, str(about.get("target", "label")))
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
     frame = pd.concat([table.columns.select(names).to_pandas(), predicted], axis=1)

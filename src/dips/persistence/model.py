@@ -52,7 +52,7 @@ class SavedModel:
         """Class probabilities (n, C) of a table that has the columns of the training; checked before any work."""
         if self.preparation is not None:
             table = read_table(data)
-            self.notes = (*table.notes, *self.preparation.schema.check(table))
+            self.notes = (*table.notes, *self.preparation.check(table, (self.about or {}).get("target")))
             X: Any = self.preparation.encode(table)
         else:
             X = self._encoded(data)

@@ -14,7 +14,7 @@ from dips.persistence.files import without_nan, write_whole
 from dips.report import render, summarize
 from dips.study.account import account_of, noise_estimate, suspects_of
 from dips.study.candidates import BY_NAME, JUDGE, PLAIN
-from dips.study.data import StudyData, read_data
+from dips.study.data import read_data
 from dips.study.findings import Findings
 from dips.study.settings import Settings
 from dips.tabular.prepare import Preparation
@@ -47,7 +47,7 @@ def audit(
     data: Any,
     target: str,
     *,
-    on_data: Callable[[StudyData], None] = lambda data: None,
+    say: Callable[[str, float], None] = lambda what, share: None,
     config: dict[str, Any] | None = None,
     **settings: Any,
 ) -> LabelAudit:
@@ -60,6 +60,8 @@ def audit(
         The column with the labels.
     **settings
         Any of :class:`~dips.study.settings.Settings`.
+    say, config
+        Told how far the work is; what to note down of the command. For programs around this one.
 
     Examples
     --------
@@ -73,8 +75,9 @@ def audit(
     True
     """
     chosen = Settings(target=target, **settings).checked()
+    say("reading", 0.0)
     study = read_data(data, chosen)
-    on_data(study)
+    say("judging labels", 0.2)
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     judge, first = (c.fit(X, study.target.codes, labeled, labeled[:0], chosen) for c in (JUDGE, BY_NAME[PLAIN]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from dips.study.candidates import CANDIDATES, PLAIN, Candidate
 from dips.study.folder import RunFolder
 from dips.study.metrics import METRICS
 from dips.study.settings import Settings
+from dips.tabular.errors import DataError
 from dips.tabular.target import Target
 
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
@@ -60,7 +62,12 @@ class Comparison:
 
 def hold_out(target: Target, settings: Settings) -> Split:
     """Hold out a share of the labeled rows, of each class the same."""
-    labeled = np.flatnonzero(target.is_labeled)
+    labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
+    if math.ceil(settings.holdout * labeled.size) < n_classes:
+        raise DataError(
+            f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
+            f"{n_classes} classes among these; choose a larger --holdout, or label more rows."
+        )
     train, test = train_test_split(
         labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
     )

@@ -71,35 +71,36 @@ class Column:
             return dates(raw, self.date_format)
         return texts(raw)
 
-    def check(self, raw: pa.ChunkedArray) -> None:
-        """Refuse cells of a new table that are not of this column's kind."""
+    def check(self, raw: pa.ChunkedArray) -> str:
+        """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
         if self.kind not in ("number", "date"):
             if not (is_text(raw.type) or is_number(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
                 raise DataError(f"Column {self.name!r} held {KINDS[self.kind]} in training, and now {raw.type} values.")
-            return
+            return ""
         is_native = not is_text(raw.type)
         if self.kind == "date" and is_native and not pa.types.is_temporal(raw.type) and raw.type != pa.null():
             raise DataError(f"Column {self.name!r} held dates in training, and now {raw.type} values; write dates.")
         if self.kind == "number" and is_native and not (is_number(raw.type) or pa.types.is_boolean(raw.type)):
             if raw.type != pa.null():
                 raise DataError(f"Column {self.name!r} held numbers in training, and now {raw.type} values.")
-            return
-        self._check_texts(raw)
+            return ""
+        return self._check_texts(raw) if is_text(raw.type) else ""
 
-    def _check_texts(self, raw: pa.ChunkedArray) -> None:
-        if not is_text(raw.type):
-            return
+    def _check_texts(self, raw: pa.ChunkedArray) -> str:
         values = self.values(raw)
         is_read = np.isfinite(values) if self.kind == "number" else values.notna().to_numpy()
         strange = first_strange(raw, is_read)
-        n_there = len(raw) - texts(raw).null_count
-        if strange and n_there and is_read.sum() < 0.5 * n_there:
-            row, cell = strange
+        if strange is None:
+            return ""
+        (row, cell), n_there = strange, len(raw) - texts(raw).null_count
+        if is_read.sum() < 0.5 * n_there:
             raise DataError(
                 f"Column {self.name!r} held {KINDS[self.kind]} in training, and now most cells are none, such as "
                 f"{cell[:40]!r} in row {row}; write them as in training"
                 + (f" ({self.date_format})." if self.date_format else ".")
             )
+        found = f"{n_there - is_read.sum():,} cells are no {KINDS[self.kind]}, such as {cell[:40]!r} in row {row}"
+        return f"Column {self.name!r}: {found}; read as missing."
 
 
 @dataclass
@@ -122,7 +123,7 @@ class Schema:
         """Return the schema that :meth:`to_json` wrote down."""
         return cls([Column(**record) for record in records])
 
-    def check(self, table: Table) -> list[str]:
+    def check(self, table: Table, target: str | None = None) -> list[str]:
         """Compare a new table with what the model was trained on, before anything is predicted; return notes."""
         missing = [c.name for c in self.used if c.name not in table.names]
         if missing:
@@ -131,11 +132,10 @@ class Schema:
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "
                 "nothing is known."
             )
-        for column in self.used:
-            column.check(table.columns[column.name])
-        known = {c.name for c in self.columns}
+        notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
+        known = {*(c.name for c in self.columns), target}
         extra = [name for name in table.names if name not in known]
-        return [f"Columns not known from training are ignored: {', '.join(extra[:8])}."] if extra else []
+        return notes + ([f"Columns not known from training are ignored: {', '.join(extra[:8])}."] if extra else [])
 
 
 def understand(table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> Schema:

@@ -45,6 +45,10 @@ class Encoder:
         """Names of the k floats, to follow the column's own; empty for a single one."""
         return [""]
 
+    def share_unknown(self, values: Any) -> float:
+        """Share of the values that were not there to be learned from, where that matters."""
+        return 0.0
+
 
 class Number(Encoder):
     """Numbers as they are."""
@@ -123,6 +127,13 @@ class Category(Encoder):
             return categories[:1] if self._is_pair else categories
         spelling = Spelling(self.settings["spelling"], self.arrays).parts if "spelling" in self.settings else []
         return ["rank", *spelling]
+
+    def share_unknown(self, values: Any) -> float:
+        """Share of categories never seen; of very many, only the frequent were kept, so nothing can be said."""
+        known = values.drop_null()
+        if len(known) == 0 or len(self.settings["categories"]) >= _RANKED:
+            return 0.0
+        return 1 - float(pc.mean(pc.is_in(known, pa.array(self.settings["categories"], pa.string()))).as_py())
 
     @property
     def _is_short(self) -> bool:

@@ -12,6 +12,8 @@ from dips.tabular.columns import Schema
 from dips.tabular.encoders import ENCODERS, Encoder
 from dips.tabular.read import Table
 
+_MANY_UNKNOWN = 0.05
+
 
 class Preparation:
     """Turns the used columns of a schema into one matrix of floats. No label is involved.
@@ -55,6 +57,18 @@ class Preparation:
                 column.values(table.columns[column.name])
             )
         return X
+
+    def check(self, table: Table, target: str | None = None) -> list[str]:
+        """Compare a new table with what was learned from, before it is encoded; return notes.
+
+        The target may be there or not.
+        """
+        notes = self.schema.check(table, target)
+        for column in self.schema.used:
+            share = self.encoders[column.name].share_unknown(column.values(table.columns[column.name]))
+            if share > _MANY_UNKNOWN:
+                notes.append(f"Column {column.name!r}: {share:.0%} of its cells hold categories not seen in training.")
+        return notes
 
     @property
     def features(self) -> list[str]:
