@@ -3,8 +3,8 @@
     DIPS_DATA=... python benchmarks/command_line.py [TABLE ...]
 
 For each table and each share of flipped labels, runs the command as a person would, then compares with the truth: how
-many of the suspects are flipped (precision), how many of the flipped are suspects (recall), and the accuracy of the shipped
-model, and of a plain one, on the rows whose labels were hidden.
+many of the suspects are flipped (precision), how many of the flipped are suspects (recall), and the accuracy of the
+shipped model, and of a plain one, on the rows whose labels were hidden.
 """
 
 from __future__ import annotations

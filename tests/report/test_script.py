@@ -10,7 +10,7 @@ import pytest
 def test_the_script_of_the_page():
     node = shutil.which("node")
     if node is None:
-        pytest.skip("node is not installed; it runs tests/report/page.test.js")
-    file = Path(__file__).with_name("page.test.js")
+        pytest.skip("node is not installed; it runs tests/report/logic.test.js")
+    file = Path(__file__).with_name("logic.test.js")
     done = subprocess.run([node, "--test", str(file)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout

@@ -15,6 +15,7 @@ from dips.report import charts
 from dips.report.words import SHARES, amount, chosen_model, difference, percent, title_of
 from dips.tabular.columns import KINDS
 
+_SCRIPTS = ("logic.js", "detail.js", "map.js", "table.js", "page.js")  # one script, each builds on those before
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -25,7 +26,7 @@ def render(summary: dict[str, Any]) -> str:
     data is inert text beside it.
     """
     folder = files("dips.report")
-    script = (folder / "page.js").read_text(encoding="utf-8")
+    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     environment = Environment(
         loader=DictLoader({"page": (folder / "page.html").read_text(encoding="utf-8")}),
         autoescape=True,

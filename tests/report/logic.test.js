@@ -1,8 +1,8 @@
-// The page's script without a page: node --test tests/report/page.test.js
+// What the page computes, without a page: node --test tests/report/logic.test.js
 "use strict";
 const assert = require("node:assert/strict");
 const test = require("node:test");
-const page = require("../../src/dips/report/page.js");
+const logic = require("../../src/dips/report/logic.js");
 
 const data = {
   classes: ["ill", "well"],
@@ -31,78 +31,78 @@ const data = {
   },
 };
 const all = [0, 1, 2, 3];
-const column = (title) => page.tableColumns(data).find((c) => c.title === title);
+const column = (title) => logic.tableColumns(data).find((c) => c.title === title);
 
 test("bytes come back from base64", () => {
-  assert.deepEqual([...page.decodeBytes("AP+A")], [0, 255, 128]);
+  assert.deepEqual([...logic.decodeBytes("AP+A")], [0, 255, 128]);
 });
 
 test("suspects come in the order of their rank", () => {
-  assert.deepEqual(page.suspectsOf(data.points), [2, 0]);
+  assert.deepEqual(logic.suspectsOf(data.points), [2, 0]);
 });
 
 test("a point is trusted, suspect, or a pseudo-label", () => {
-  assert.deepEqual(all.map((i) => page.groupOf(data.points, i)), [0, 0, 0, 2].map((g, i) => ([0, 2].includes(i) ? 1 : g)));
+  assert.deepEqual(all.map((i) => logic.groupOf(data.points, i)), [0, 0, 0, 2].map((g, i) => ([0, 2].includes(i) ? 1 : g)));
 });
 
 test("a reason is put together from the phrases", () => {
-  assert.equal(page.reasonOf(data, 0), "hardly believed (12 %); others gave 'ill' 5 %; 'well' fits better");
-  assert.equal(page.reasonOf(data, 2), "doubted (30 %); nothing fits better");
+  assert.equal(logic.reasonOf(data, 0), "hardly believed (12 %); others gave 'ill' 5 %; 'well' fits better");
+  assert.equal(logic.reasonOf(data, 2), "doubted (30 %); nothing fits better");
 });
 
 test("a label that looks like a replacement pattern stays as it is", () => {
   const odd = { ...data, classes: ["ill", "$& $1 {}"] };
-  assert.match(page.reasonOf(odd, 0), /'\$& \$1 \{\}' fits better$/);
+  assert.match(logic.reasonOf(odd, 0), /'\$& \$1 \{\}' fits better$/);
 });
 
 test("numbers are sorted as numbers, what is missing last", () => {
-  assert.deepEqual(page.sortRows(all, column("age"), false), [1, 3, 0, 2]);
-  assert.deepEqual(page.sortRows(all, column("age"), true), [0, 1, 3, 2]);
+  assert.deepEqual(logic.sortRows(all, column("age"), false), [1, 3, 0, 2]);
+  assert.deepEqual(logic.sortRows(all, column("age"), true), [0, 1, 3, 2]);
 });
 
 test("texts are sorted by the alphabet", () => {
-  assert.deepEqual(page.sortRows(all, column("given"), false), [0, 3, 1, 2]);
+  assert.deepEqual(logic.sortRows(all, column("given"), false), [0, 3, 1, 2]);
 });
 
 test("a search must find every word somewhere in the row", () => {
-  assert.deepEqual(page.filterRows(data, all, { text: "north 80" }), [0]);
-  assert.deepEqual(page.filterRows(data, all, { text: "P9" }), [2]);
-  assert.deepEqual(page.filterRows(data, all, { text: "nowhere" }), []);
+  assert.deepEqual(logic.filterRows(data, all, { text: "north 80" }), [0]);
+  assert.deepEqual(logic.filterRows(data, all, { text: "P9" }), [2]);
+  assert.deepEqual(logic.filterRows(data, all, { text: "nowhere" }), []);
 });
 
 test("rows are filtered by given and by suggested label", () => {
-  assert.deepEqual(page.filterRows(data, all, { given: 0 }), [0, 3]);
-  assert.deepEqual(page.filterRows(data, all, { instead: 1 }), [0]);
-  assert.deepEqual(page.filterRows(data, all, { instead: -1 }), [1, 2, 3]);
+  assert.deepEqual(logic.filterRows(data, all, { given: 0 }), [0, 3]);
+  assert.deepEqual(logic.filterRows(data, all, { instead: 1 }), [0]);
+  assert.deepEqual(logic.filterRows(data, all, { instead: -1 }), [1, 2, 3]);
 });
 
 test("the table has a column for the id, and for others' belief only if it is known", () => {
   assert.ok(column("patient"));
   assert.ok(column("unseen %"));
   const silent = { ...data, points: { ...data.points, id: [], unseen: [-1, -1, -1, -1] } };
-  const titles = page.tableColumns(silent).map((c) => c.title);
+  const titles = logic.tableColumns(silent).map((c) => c.title);
   assert.ok(!titles.includes("patient") && !titles.includes("unseen %"));
 });
 
 test("cells that begin as a formula are defused, numbers are not", () => {
-  assert.deepEqual(["=1+1", "+x", "-x", "@x", "\tx", "-5", "+1.5", "x=1", ""].map(page.defused), ["'=1+1", "'+x", "'-x", "'@x", "'\tx", "-5", "+1.5", "x=1", ""]);
+  assert.deepEqual(["=1+1", "+x", "-x", "@x", "\tx", "-5", "+1.5", "x=1", ""].map(logic.defused), ["'=1+1", "'+x", "'-x", "'@x", "'\tx", "-5", "+1.5", "x=1", ""]);
 });
 
 test("cells with commas, quotes and line breaks are quoted", () => {
-  assert.equal(page.toCsv([["a,b", 'say "x"', "l1\nl2"], [1, "=A1", ""]]), '"a,b","say ""x""","l1\nl2"\n1,\'=A1,\n');
+  assert.equal(logic.toCsv([["a,b", 'say "x"', "l1\nl2"], [1, "=A1", ""]]), '"a,b","say ""x""","l1\nl2"\n1,\'=A1,\n');
 });
 
 test("the nearest visible point is found, if near enough", () => {
   const [xs, ys] = [[0, 10, 20], [0, 0, 0]];
-  assert.equal(page.nearest(xs, ys, () => true, 12, 0, 5), 1);
-  assert.equal(page.nearest(xs, ys, (i) => i !== 1, 12, 0, 5), -1);
-  assert.equal(page.nearest(xs, ys, (i) => i !== 1, 12, 0, 9), 2);
+  assert.equal(logic.nearest(xs, ys, () => true, 12, 0, 5), 1);
+  assert.equal(logic.nearest(xs, ys, (i) => i !== 1, 12, 0, 5), -1);
+  assert.equal(logic.nearest(xs, ys, (i) => i !== 1, 12, 0, 9), 2);
 });
 
 test("arrow keys lead to the next point in their direction", () => {
   const [xs, ys] = [[0, 10, 0, -10], [0, 1, 10, 0]];
-  assert.equal(page.neighbor(xs, ys, () => true, 0, 1, 0), 1);
-  assert.equal(page.neighbor(xs, ys, () => true, 0, 0, 1), 2);
-  assert.equal(page.neighbor(xs, ys, () => true, 0, -1, 0), 3);
-  assert.equal(page.neighbor(xs, ys, () => true, 0, 0, -1), 0);
+  assert.equal(logic.neighbor(xs, ys, () => true, 0, 1, 0), 1);
+  assert.equal(logic.neighbor(xs, ys, () => true, 0, 0, 1), 2);
+  assert.equal(logic.neighbor(xs, ys, () => true, 0, -1, 0), 3);
+  assert.equal(logic.neighbor(xs, ys, () => true, 0, 0, -1), 0);
 });

@@ -1,0 +1,71 @@
+"use strict";
+// One row in full. Text from the data only ever becomes text: no markup is made of it.
+
+const byId = (id) => document.getElementById(id);
+
+/** An element with text and attributes; text is set as text. */
+function make(tag, attributes = {}, ...children) {
+  const svg = ["svg", "path", "line", "polyline", "circle", "text", "rect"].includes(tag);
+  const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children.map((child) => (child instanceof Node ? child : document.createTextNode(String(child)))));
+  return node;
+}
+
+function color(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** The learning curve of one row: the probability of its label at checkpoints of the training. */
+function drawCurve(data, curves, i) {
+  const { points } = data;
+  const [w, h, left, bottom] = [360, 150, 34, 26];
+  const n = points.n_curve;
+  const at = (k, p) => [left + (k / Math.max(n - 1, 1)) * (w - left - 8), 8 + (1 - p) * (h - 8 - bottom)];
+  const svg = make("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "Learning curve of this row" });
+  for (const p of [0, 0.5, 1]) {
+    const [x, y] = at(0, p);
+    svg.append(make("line", { class: "grid", x1: x, x2: w - 8, y1: y, y2: y }));
+    svg.append(make("text", { class: "tick end", x: x - 5, y: y + 4 }, p));
+  }
+  const line = Array.from({ length: n }, (_, k) => at(k, curves[i * n + k] / 255).map((v) => v.toFixed(1)).join(",")).join(" ");
+  const path = make("polyline", { class: "line", points: line });
+  path.style.stroke = `var(${GROUPS[groupOf(points, i)].color})`;
+  svg.append(path, make("text", { class: "tick", x: left, y: h - 6 }, "first checkpoint"));
+  svg.append(make("text", { class: "tick end", x: w - 8, y: h - 6 }, `last of ${points.n_checkpoints}`));
+  return svg;
+}
+
+/** The row's values beside the typical ones of its own label and of the one suggested. */
+function valuesTable(data, i) {
+  const { points, classes } = data;
+  const other = points.suggested[i] >= 0 ? points.suggested[i] : classes.length === 2 ? 1 - points.label[i] : -1;
+  const compared = [points.label[i], ...(other >= 0 ? [other] : [])];
+  const head = make("tr", {}, make("th", {}, ""), make("th", {}, "this row"), ...compared.map((c) => make("th", {}, `typical ${classes[c]}`)));
+  const rows = points.values.map((column, j) => {
+    const value = valueAt(column, i);
+    const typical = compared.map((c) => points.typical[c][j]);
+    const like = typical.length === 2 && typical[0] !== typical[1] && value === typical[1];
+    return make("tr", {}, make("th", {}, column.name), make("td", like ? { class: "differs" } : {}, value || "–"), ...typical.map((t) => make("td", { class: "fine" }, t || "–")));
+  });
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+/** Everything about one row. */
+function describe(data, curves, i) {
+  const { points, classes } = data;
+  const box = make("div", { class: "row-detail" });
+  const id = points.id.length ? ` · ${points.id[i]}` : "";
+  box.append(make("h3", {}, `Row ${points.row[i].toLocaleString("en")}${id}`));
+  const labels = make("div", { class: "labels" });
+  const given = points.round[i] > 0 ? `pseudo-label of round ${points.round[i]}: ` : "given label: ";
+  labels.append(make("span", {}, given, make("b", {}, classes[points.label[i]])));
+  if (points.suggested[i] >= 0) labels.append(make("span", {}, "suggested: ", make("b", {}, classes[points.suggested[i]])));
+  box.append(labels);
+  const measured = `confidence ${(points.confidence[i] / 1000).toFixed(2)}, uncertainty ${(points.aleatoric[i] / 1000).toFixed(2)}`;
+  const why = points.rank[i] > 0 ? `Suspect number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Trusted" : "Not used"}: ${measured}.`;
+  box.append(make("p", { class: "fine" }, why));
+  if (curves) box.append(make("div", { class: "fine" }, `Probability of ${classes[points.label[i]]} along the training`), drawCurve(data, curves, i));
+  box.append(valuesTable(data, i));
+  return box;
+}

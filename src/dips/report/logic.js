@@ -1,0 +1,129 @@
+"use strict";
+// What the page computes; it touches no page, so that it can be tested without one.
+
+const GROUPS = [
+  { key: "useful", title: "trusted label", color: "--useful", shape: "circle" },
+  { key: "suspect", title: "suspect label", color: "--suspect", shape: "cross" },
+  { key: "pseudo", title: "pseudo-label, kept", color: "--pseudo", shape: "square" },
+  { key: "dropped", title: "pseudo-label, dropped", color: "--other", shape: "hollow" },
+];
+const PAGE = 25;
+const MAX_UNCERTAINTY = 0.25;
+
+/** Bytes from base64. */
+function decodeBytes(text) {
+  const raw = atob(text);
+  return Uint8Array.from(raw, (c) => c.charCodeAt(0));
+}
+
+/** Which of GROUPS a point belongs to. */
+function groupOf(points, i) {
+  if (points.round[i] > 0) return points.useful[i] ? 2 : 3;
+  return points.useful[i] ? 0 : 1;
+}
+
+/** The text of a column's value at a point. */
+function valueAt(column, i) {
+  return column.distinct[column.codes[i]];
+}
+
+/** Why a label is suspect, from the phrases that came with the data. */
+function reasonOf(data, i) {
+  const { points, classes, phrases } = data;
+  const fill = (phrase, number, label) => phrase.replace("{}", () => number).replace("{label}", () => label);
+  const percent = (thousandths) => Math.round(thousandths / 10);
+  const parts = [fill(phrases.learned[points.learned[i]], percent(points.confidence[i]), "")];
+  if (points.unseen[i] >= 0) parts.push(fill(phrases.unseen, percent(points.unseen[i]), classes[points.label[i]]));
+  parts.push(points.suggested[i] >= 0 ? fill(phrases.other, "", classes[points.suggested[i]]) : phrases.no_other);
+  return parts.join("; ");
+}
+
+/** Positions of the suspect labels, the one to look at first on top. */
+function suspectsOf(points) {
+  const found = points.rank.map((rank, i) => [rank, i]).filter(([rank]) => rank > 0);
+  return found.sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+}
+
+/** The columns of the table of suspects: title, kind, and the value at a point. */
+function tableColumns(data) {
+  const { points, classes } = data;
+  const label = (codes) => (i) => (codes[i] < 0 ? "–" : classes[codes[i]]);
+  const percent = (values) => (i) => (values[i] < 0 ? "" : values[i] / 10);
+  const columns = [
+    { title: "#", number: true, at: (i) => points.rank[i] },
+    { title: "row", number: true, at: (i) => points.row[i] },
+    { title: "given", at: label(points.label) },
+    { title: "suggested", at: label(points.suggested) },
+    { title: "belief %", number: true, at: percent(points.confidence) },
+  ];
+  if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });
+  if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, at: percent(points.unseen) });
+  for (const column of points.values) {
+    columns.push({ title: column.name, number: column.kind === "number", fromData: true, at: (i) => valueAt(column, i) });
+  }
+  return columns;
+}
+
+/** Positions whose text holds every word of the search, and whose labels are the ones asked for. */
+function filterRows(data, positions, { text = "", given = -1, instead = -2 }) {
+  const { points, classes } = data;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return positions.filter((i) => {
+    if (given >= 0 && points.label[i] !== given) return false;
+    if (instead >= -1 && points.suggested[i] !== instead) return false;
+    if (!words.length) return true;
+    const cells = [points.row[i], points.id[i] || "", classes[points.label[i]], ...points.values.map((c) => valueAt(c, i))];
+    const all = cells.join("\u0000").toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+/** Sorted positions; numbers by value, texts by the alphabet, what is missing last. */
+function sortRows(positions, column, descending) {
+  const isMissing = (v) => v === "" || v === "–" || v === undefined || Number.isNaN(v);
+  const read = (i) => (column.number && column.at(i) !== "" ? Number(column.at(i)) : column.at(i));
+  const sign = descending ? -1 : 1;
+  return [...positions].sort((a, b) => {
+    const [x, y] = [read(a), read(b)];
+    if (isMissing(x) || isMissing(y)) return isMissing(x) - isMissing(y);
+    if (typeof x === "number" && typeof y === "number") return sign * (x - y);
+    return sign * String(x).localeCompare(String(y), undefined, { numeric: true });
+  });
+}
+
+/** A cell that no spreadsheet runs: texts that begin as a formula does get an apostrophe in front. */
+function defused(cell) {
+  const text = String(cell);
+  const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
+  return /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
+}
+
+/** Comma-separated text. */
+function toCsv(rows) {
+  const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return rows.map((row) => row.map((cell) => quoted(defused(cell))).join(",")).join("\n") + "\n";
+}
+
+/** The visible point nearest to a place, or -1 where none is near enough. */
+function nearest(xs, ys, isVisible, x, y, limit) {
+  let [best, found] = [limit * limit, -1];
+  for (let i = 0; i < xs.length; i++) {
+    const distance = (xs[i] - x) ** 2 + (ys[i] - y) ** 2;
+    if (distance < best && isVisible(i)) [best, found] = [distance, i];
+  }
+  return found;
+}
+
+/** The nearest visible point in a direction (dx, dy), sideways steps counting threefold; the same one if there is none. */
+function neighbor(xs, ys, isVisible, from, dx, dy) {
+  let [best, found] = [Infinity, from];
+  for (let i = 0; i < xs.length; i++) {
+    const ahead = (xs[i] - xs[from]) * dx + (ys[i] - ys[from]) * dy;
+    const aside = Math.abs((xs[i] - xs[from]) * dy) + Math.abs((ys[i] - ys[from]) * dx);
+    const distance = ahead + 3 * aside;
+    if (i !== from && ahead > 0 && distance < best && isVisible(i)) [best, found] = [distance, i];
+  }
+  return found;
+}
+
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

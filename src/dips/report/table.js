@@ -1,0 +1,110 @@
+"use strict";
+// The table of suspects.
+
+/** The table of suspects. */
+class SuspectTable {
+  constructor(data, detail, onOpen) {
+    this.data = data;
+    this.detail = detail;
+    this.onOpen = onOpen;
+    this.all = suspectsOf(data.points);
+    this.columns = tableColumns(data);
+    this.shown = this.columns.filter((c) => !c.fromData).concat(this.columns.filter((c) => c.fromData).slice(0, 3));
+    [this.sortBy, this.descending, this.page, this.open] = [0, false, 0, -1];
+    this.filters();
+    this.head();
+    this.update();
+    byId("back").addEventListener("click", () => this.turn(-1));
+    byId("next").addEventListener("click", () => this.turn(1));
+    byId("export").addEventListener("click", () => this.save());
+  }
+
+  filters() {
+    const { classes, points } = this.data;
+    const option = (value, text) => make("option", { value }, text);
+    byId("given").append(option(-1, "any given label"), ...classes.map((c, k) => option(k, `given ${c}`)));
+    byId("instead").append(option(-2, "any suggestion"), ...classes.map((c, k) => option(k, `suggested ${c}`)), option(-1, "no suggestion"));
+    for (const id of ["search", "given", "instead"]) {
+      byId(id).addEventListener("input", () => {
+        [this.page, this.open] = [0, -1];
+        this.update();
+      });
+    }
+    this.isCut = points.n_suspects_all > this.all.length;
+  }
+
+  head() {
+    const row = make("tr");
+    this.shown.forEach((column, j) => {
+      const button = make("button", { type: "button" }, column.title.length > 24 ? `${column.title.slice(0, 23)}…` : column.title);
+      button.addEventListener("click", () => {
+        [this.descending, this.sortBy, this.page, this.open] = [this.sortBy === j ? !this.descending : false, j, 0, -1];
+        this.update();
+      });
+      row.append(make("th", { scope: "col", class: column.number ? "num" : "" }, button));
+    });
+    byId("table").tHead.append(row);
+  }
+
+  rows() {
+    const chosen = { text: byId("search").value, given: Number(byId("given").value), instead: Number(byId("instead").value) };
+    return sortRows(filterRows(this.data, this.all, chosen), this.shown[this.sortBy], this.descending);
+  }
+
+  update() {
+    this.found = this.rows();
+    [...byId("table").tHead.rows[0].cells].forEach((cell, j) => {
+      cell.setAttribute("aria-sort", j !== this.sortBy ? "none" : this.descending ? "descending" : "ascending");
+      const title = cell.firstChild.textContent.replace(/ [▲▼]$/, "");
+      cell.firstChild.textContent = j === this.sortBy ? `${title} ${this.descending ? "▼" : "▲"}` : title;
+    });
+    const start = this.page * PAGE;
+    const body = byId("table").tBodies[0];
+    body.replaceChildren(...this.found.slice(start, start + PAGE).map((i) => this.row(i)));
+    if (!this.found.length) body.append(make("tr", {}, make("td", { colspan: this.shown.length }, this.all.length ? "No suspect label matches." : "No label is suspect.")));
+    const n = this.found.length;
+    const total = this.isCut ? `the first ${this.all.length.toLocaleString("en")} of ${this.data.points.n_suspects_all.toLocaleString("en")}; all are in ${this.data.points.all_in}` : `${this.all.length.toLocaleString("en")} in all`;
+    byId("count").textContent = n === this.all.length ? total : `${n.toLocaleString("en")} found; ${total}`;
+    byId("page").textContent = n ? `${start + 1}–${Math.min(start + PAGE, n)} of ${n.toLocaleString("en")}` : "";
+    byId("back").disabled = this.page === 0;
+    byId("next").disabled = start + PAGE >= n;
+  }
+
+  row(i) {
+    const cells = this.shown.map((column) => make("td", { class: column.number ? "num" : "" }, column.at(i)));
+    const row = make("tr", { tabindex: "0", "aria-selected": "false", "data-point": i }, ...cells);
+    const toggle = () => this.toggle(row, i);
+    row.addEventListener("click", toggle);
+    row.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        toggle();
+      }
+    });
+    return row;
+  }
+
+  toggle(row, i) {
+    const wasOpen = row.getAttribute("aria-selected") === "true";
+    for (const other of byId("table").querySelectorAll(".opened")) other.remove();
+    for (const other of byId("table").querySelectorAll("[aria-selected=true]")) other.setAttribute("aria-selected", "false");
+    if (wasOpen) return;
+    row.setAttribute("aria-selected", "true");
+    row.after(make("tr", { class: "opened" }, make("td", { colspan: this.shown.length }, make("div", { class: "panel" }, this.detail(i)))));
+    this.onOpen(i);
+  }
+
+  turn(by) {
+    this.page += by;
+    this.update();
+  }
+
+  save() {
+    const header = [...this.columns.map((c) => c.title), "why"];
+    const rows = this.found.map((i) => [...this.columns.map((c) => c.at(i)), reasonOf(this.data, i)]);
+    const url = URL.createObjectURL(new Blob(["\ufeff", toCsv([header, ...rows])], { type: "text/csv" }));
+    const link = make("a", { href: url, download: "suspects.csv" });
+    link.click();
+    URL.revokeObjectURL(url);
+  }
+}
