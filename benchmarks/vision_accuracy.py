@@ -30,9 +30,8 @@ ACCURACIES = (0.65, 0.70, 0.75, 0.80, 0.85)
 def arms(options: argparse.Namespace) -> list[Arm]:
     schedule = Schedule(options.steps, lr=options.lr)
     recipe = Recipe(options.network, METHODS[options.method], schedule, options.batch_size)
-    plan = Plan(options.warm_up, options.rounds, options.checkpoints, n_sit_out=0)
-    sitting_out = Plan(options.warm_up, options.rounds, options.checkpoints, n_sit_out=5)
-    return [Arm(c, CURATORS[c], recipe, sitting_out if c == "auto" else plan) for c in options.curators]
+    plan = Plan(options.warm_up, options.rounds, options.checkpoints)
+    return [Arm(c, CURATORS[c], recipe, plan) for c in options.curators]
 
 
 def with_spread(values: list[float]) -> str:
@@ -81,7 +80,9 @@ def main() -> None:
     noise = options.noise if options.noise in data.noisy else float(options.noise)
     device = torch.device(options.device)
     summarize(
-        compare(data, arms(options), options.seeds, noise=noise, n_labeled=options.labels, device=device, log=options.log)
+        compare(
+            data, arms(options), options.seeds, noise=noise, n_labeled=options.labels, device=device, log=options.log
+        )
     )
 
 

@@ -29,7 +29,8 @@ class ImageAuto(Curator):
     Parameters
     ----------
     n_folds : int
-        Folds of the estimate at the start.
+        Parts of the labels: at the start each is judged by a network trained on the others, in the rounds each sits out
+        in turn.
     margin : float
         Labels dropped for each that looks wrong.
     max_drop : float
@@ -50,6 +51,11 @@ class ImageAuto(Curator):
         self.n_folds = n_folds
         self.margin = margin
         self.max_drop = max_drop
+
+    @property
+    def n_sit_out(self) -> int:
+        """Of so many parts of the labels one sits out in each round."""
+        return self.n_folds
 
     def curate(self, evidence: Evidence) -> Array:
         """Estimate the noise, drop from each class; keep pseudo-labels that the round as a whole believes."""

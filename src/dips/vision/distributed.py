@@ -32,6 +32,15 @@ def rank() -> int:
     return dist.get_rank() if n_processes() > 1 else 0
 
 
+def agreed(number: int, device: torch.device) -> int:
+    """Return the first process's number, in all of them."""
+    if n_processes() == 1:
+        return number
+    told = torch.tensor(number, device=device)
+    dist.broadcast(told, src=0)
+    return int(told)
+
+
 @torch.no_grad()
 def average(tensors: Sequence[Tensor]) -> None:
     """Replace tensors by their mean over the processes, in place and in one message."""

@@ -24,6 +24,10 @@ class FixMatch(Method):
     threshold: float = 0.95
     weight: float = 1.0
 
+    def thresholds(self, state: dict[str, Tensor], n_classes: int) -> Tensor:
+        """One and the same for all classes."""
+        return torch.full((n_classes,), self.threshold)
+
     def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 3 and 4 of the paper."""
         with torch.no_grad():

@@ -30,8 +30,12 @@ class FreeMatch(Method):
 
     def state(self, n_classes: int, device: object) -> dict[str, Tensor]:
         """Global threshold, mean probability of each class and how often each is predicted: all uniform at first."""
-        uniform = torch.full((n_classes,), 1 / n_classes, device=device)  # type: ignore[call-overload]
+        uniform = torch.full((n_classes,), 1 / n_classes, device=device)
         return {"threshold": uniform[0].clone(), "probability": uniform.clone(), "frequency": uniform.clone()}
+
+    def thresholds(self, state: dict[str, Tensor], n_classes: int) -> Tensor:
+        """The global threshold, lower for classes that are not learned well yet."""
+        return state["threshold"] * state["probability"] / state["probability"].max()
 
     def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 5 to 12 of the paper."""
@@ -42,8 +46,7 @@ class FreeMatch(Method):
             state["threshold"].lerp_(confidence.mean(), 1 - self.memory)
             state["probability"].lerp_(q.mean(dim=0), 1 - self.memory)
             state["frequency"].lerp_(frequency, 1 - self.memory)
-            threshold = state["threshold"] * state["probability"] / state["probability"].max()  # (C,)
-            is_used = (confidence >= threshold[pseudo_labels]) & batch.trusted
+            is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.trusted
 
         logits = network(torch.cat([batch.labeled, batch.strong])).float()
         n = batch.labels.shape[0]

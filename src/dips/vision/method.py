@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -20,13 +21,17 @@ class Batch(NamedTuple):
 
 
 class Method:
-    """A method has settings and a loss; whatever it remembers from step to step are tensors that it changes in place."""
+    """A method has settings and a loss; what it remembers from step to step are tensors that it changes in place."""
 
     uses_unlabeled = True
 
     def state(self, n_classes: int, device: object) -> dict[str, Tensor]:
         """Return what the method remembers, at the start."""
         return {}
+
+    def thresholds(self, state: dict[str, Tensor], n_classes: int) -> Tensor:
+        """Return the least probability (C,) of a pseudo-label that is used, for each class."""
+        return torch.ones(n_classes)
 
     def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Return the loss, and the share of unlabeled images whose pseudo-label was used."""

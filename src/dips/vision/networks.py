@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +40,7 @@ class WideResNet(nn.Module):
         super().__init__()
         n_blocks, widths = (depth - 4) // 6, [16, 16 * width, 32 * width, 64 * width]
         blocks = []
-        for stage, (n_in, n_out) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+        for stage, (n_in, n_out) in enumerate(pairwise(widths)):
             for block in range(n_blocks):
                 stride = 2 if stage > 0 and block == 0 else 1
                 blocks.append(_PreActivated(n_in if block == 0 else n_out, n_out, stride))
@@ -126,7 +127,7 @@ NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {
 def build_network(
     network: str | Callable[[int, int], nn.Module], n_classes: int, n_channels: int, seed: int
 ) -> nn.Module:
-    """Return a fresh network by name, or from a function of (n_classes, n_channels); the seed alone decides its weights."""
+    """Return a fresh network by name, or from a function of (n_classes, n_channels); the seed decides its weights."""
     make = NETWORKS[network] if isinstance(network, str) else network
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

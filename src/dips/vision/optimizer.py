@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,8 +33,8 @@ class Schedule:
 class Optimizer:
     """Updates a network in place, and its averaged twin.
 
-    The step number lives on the device and the learning rate is computed from it there, so that one recorded step can be
-    replayed for the whole training.
+    The step number lives on the device and the learning rate is computed from it there, so that one recorded step can
+    be replayed for the whole training.
     """
 
     def __init__(self, network: nn.Module, averaged: nn.Module, schedule: Schedule) -> None:
@@ -67,15 +68,15 @@ class Optimizer:
         torch._foreach_mul_(change, 1 - stays)
         torch._foreach_add_(self._averaged, change)
 
-    def state(self) -> dict[str, object]:
+    def state(self) -> dict[str, Any]:
         """What a continued run needs; the weights are in the networks."""
         return {"velocity": self.velocity, "step_number": self.step_number}
 
     @torch.no_grad()
-    def restore(self, state: dict[str, object]) -> None:
+    def restore(self, state: dict[str, Any]) -> None:
         """Go on from a stored state, in place."""
         torch._foreach_copy_(self.velocity, state["velocity"])
-        self.step_number.copy_(state["step_number"])  # type: ignore[arg-type]
+        self.step_number.copy_(state["step_number"])
 
 
 def _floats(network: nn.Module) -> Iterable[Tensor]:

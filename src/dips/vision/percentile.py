@@ -45,13 +45,13 @@ class Percentile(Curator):
         """Drop one more share."""
         given = np.flatnonzero(evidence.is_given)
         is_first = not hasattr(self, "kept_")
-        kept = np.ones(given.size, dtype=bool) if is_first else self.kept_.copy()
+        kept: Array = np.ones(given.size, dtype=bool) if is_first else self.kept_.copy()
         candidates = np.flatnonzero(kept)
         n_dropped = int((self.start if is_first else self.step) * candidates.size)
         n_dropped = min(n_dropped, candidates.size - int(np.ceil(self.floor * given.size)))
         worst_first = candidates[np.argsort(evidence.confidence[given[candidates]], kind="stable")]
         kept[worst_first[: max(n_dropped, 0)]] = False
-        self.kept_ = kept
+        self.kept_: Array = kept
         useful = np.ones(evidence.labels.shape, dtype=bool)
         useful[given] = kept
         return useful

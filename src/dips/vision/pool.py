@@ -12,6 +12,18 @@ from dips._typing import Array
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """Makes pixels what networks take: each channel of mean 0 and deviation 1 over the training images."""
+
+    mean: Tensor  # (channels,)
+    deviation: Tensor
+
+    def __call__(self, images: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return images (n, height, width, channels) as (n, channels, height, width)."""
+        return ((images.float() - self.mean) / self.deviation).to(dtype).permute(0, 3, 1, 2)
+
+
+@dataclass(frozen=True)
 class Pool:
     """Images as bytes, resident on the device, and their labels.
 
@@ -20,25 +32,23 @@ class Pool:
     images : (n, height, width, channels) uint8
     labels : (n,) codes 0..C-1, -1 where unlabeled
     n_classes : C
-    mean, deviation : (channels,) of the pixels, by which every image is scaled
+    scaling : of the pixels
     """
 
     images: Tensor
     labels: Tensor
     n_classes: int
-    mean: Tensor
-    deviation: Tensor
+    scaling: Scaling
 
     @classmethod
     def of(cls, images: Array, labels: Array, n_classes: int, device: torch.device) -> Pool:
         """Move arrays to the device."""
-        mean, deviation = pixel_moments(images)
+        mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(images))
         return cls(
             torch.as_tensor(images, device=device).contiguous(),
             torch.as_tensor(labels, dtype=torch.long, device=device),
             n_classes,
-            torch.as_tensor(mean, device=device),
-            torch.as_tensor(deviation, device=device),
+            Scaling(mean, deviation),
         )
 
     @property
@@ -51,9 +61,8 @@ class Pool:
         """Where the images are."""
         return self.images.device
 
-    def scaled(self, images: Tensor, dtype: torch.dtype) -> Tensor:
-        """Return images (n, height, width, channels) as the network takes them: (n, channels, height, width)."""
-        return ((images.float() - self.mean) / self.deviation).to(dtype).permute(0, 3, 1, 2)
+
+_N_PARTS = 16
 
 
 def pixel_moments(images: Array) -> tuple[Array, Array]:
@@ -61,7 +70,8 @@ def pixel_moments(images: Array) -> tuple[Array, Array]:
     levels = np.arange(256)
     mean, deviation = np.zeros((2, images.shape[3]), dtype=np.float32)
     for channel in range(images.shape[3]):
-        counts = sum(np.bincount(part[..., channel].ravel(), minlength=256) for part in np.array_split(images, 16))
+        parts = np.array_split(images[..., channel], _N_PARTS)
+        counts = np.sum([np.bincount(part.ravel(), minlength=256) for part in parts], axis=0)
         share = counts / counts.sum()
         mean[channel] = share @ levels
         deviation[channel] = max(np.sqrt(share @ (levels - mean[channel]) ** 2), 1.0)

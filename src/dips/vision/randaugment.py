@@ -92,7 +92,9 @@ def _gray(x: Tensor) -> Tensor:
 
 def _smooth(x: Tensor) -> Tensor:
     """Weigh each pixel 5 and its eight neighbors 1; the border stays."""
-    box = sum(x[:, 1 + dy : x.shape[1] - 1 + dy, 1 + dx : x.shape[2] - 1 + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+    box = sum(
+        x[:, 1 + dy : x.shape[1] - 1 + dy, 1 + dx : x.shape[2] - 1 + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1)
+    )
     inner = (box + 4 * x[:, 1:-1, 1:-1]) / 13
     middle = torch.cat([x[:, 1:-1, :1], inner, x[:, 1:-1, -1:]], dim=2)
     return torch.cat([x[:, :1], middle, x[:, -1:]], dim=1)

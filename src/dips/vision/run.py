@@ -1,4 +1,4 @@
-"""A run: warm-up on the labels, then a semi-supervised training in rounds, after each of which all labels are judged."""
+"""A run: warm-up on the labels, then semi-supervised training in rounds, after each of which all labels are judged."""
 
 from __future__ import annotations
 
@@ -34,15 +34,12 @@ class Plan:
     warm_up_steps : on the labeled images alone, by which labels are judged before the training
     n_rounds : the training is cut into so many; after each but the last, labels are judged
     n_checkpoints : the network is looked at so many times in each round, and in the warm-up
-    n_sit_out : of so many parts of the labels one sits out in each round, in turn, so that it is judged by a network that
-        was not told the label lately; 0 lets none sit out
     pseudo_labels : judge pseudo-labels too, at the price of a look at all images at every checkpoint
     """
 
     warm_up_steps: int = 1000
-    n_rounds: int = 10
-    n_checkpoints: int = 10
-    n_sit_out: int = 0
+    n_rounds: int = 20
+    n_checkpoints: int = 5
     pseudo_labels: bool = False
 
 
@@ -54,7 +51,8 @@ class Run:
     pool, recipe, plan
         What is trained on, how, and when labels are judged.
     curator : Curator
-        Who judges.
+        Who judges. If it has an ``n_sit_out``, of so many parts of the labels one sits out in each round, in turn, so
+        that it is judged by a network that was not told the label lately.
     seed : int
         Decides everything random.
     validation : (images, labels), optional
@@ -79,24 +77,24 @@ class Run:
     ) -> None:
         self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
         self.validation, self.log, self.path = validation, log, path
-        self.rows = pool.labeled_rows
+        self.described = checkpoint.describe(pool, recipe, plan, curator, seed)
         self.labels = pool.labels.cpu().numpy()  # (n,)
+        self.is_given = self.labels >= 0
+        self.rows = np.flatnonzero(self.is_given)
         rng = np.random.RandomState(seed)
-        self._order, self._seeds = rng.permutation(self.rows.size), rng.randint(_MAX_SEED, size=2)
-        self._folds = rng.randint(_MAX_SEED, size=100)
-        self.training = Training(pool, recipe, self.rows, int(self._seeds[0]))
+        self._order = rng.permutation(self.rows.size)
+        seed_of_training, self._seed_of_warm_up, self._seed_of_folds = rng.randint(_MAX_SEED, size=3).tolist()
+        self.training = Training(pool, recipe, self.rows, seed_of_training)
         self.curates = not isinstance(curator, KeepAll)
-        n = pool.images.shape[0]
-        self.useful = np.ones(n, dtype=bool)  # a given label to train on, or a pseudo-label that may be used
-        self.confidence, self.aleatoric = np.full((2, n), np.nan)
-        self.unseen: Array | None = None  # (n_labeled, C) by networks not trained on the row, or not lately
+        self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
+        self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
+        self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not lately
         self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()
 
     def proceed(self) -> Iterator[None]:
         """Train to the end, yielding after every few steps, so that several runs can share one device."""
-        settings = checkpoint.settings(self.pool, self.recipe, self.plan, self.curator)
         if self.path is not None:
-            checkpoint.load(self.path, self, settings)
+            checkpoint.load(self.path, self)
         self._began = time.perf_counter() - self.elapsed_s
         if self.round == 0:
             yield from self._start()
@@ -105,73 +103,72 @@ class Run:
             self.round += 1
             self.elapsed_s = time.perf_counter() - self._began
             if self.path is not None and distributed.rank() == 0:
-                checkpoint.save(self.path, self, settings)
+                checkpoint.save(self.path, self)
 
     def _start(self) -> Iterator[None]:
         """Judge the labels by a network trained on them alone."""
         if self.curates:
             plan = self.plan
-            warm_up = self._warm_up(self.rows, int(self._seeds[1]))
+            warm_up = self._warm_up(self.rows, self._seed_of_warm_up)
             dynamics = self._dynamics(self.rows.size)
             for e in range(1, plan.n_checkpoints + 1):
                 yield from _steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints)
                 dynamics.update(warm_up.probabilities(rows=self.rows))
             dynamics.finish()
-            self._curate(dynamics, self.rows)
+            self._note({"n_given": self.rows.size} | self._curate(dynamics, self.rows))
         self.round = 1
 
     def _one_round(self) -> Iterator[None]:
-        """Train, watch, and judge again what is trained on."""
+        """Train, watch, and judge all labels again."""
         plan, n_steps = self.plan, self.recipe.schedule.n_steps
         watched = np.arange(self.labels.size) if plan.pseudo_labels else self.rows
         trained_on = self._trained_on()
         self.training.use(trained_on)
         is_last = self.round == plan.n_rounds
         dynamics = self._dynamics(watched.size) if self.curates and not is_last else None
+        state: dict[str, Any] = {}
         for e in range(1, plan.n_checkpoints + 1):
             share = (self.round - 1 + e / plan.n_checkpoints) / plan.n_rounds
             yield from _steps(self.training, round(n_steps * share))
             if dynamics is not None:
                 dynamics.update(self.training.probabilities(rows=watched))
-            self._report(trained_on.size)
+            state = {"n_given": trained_on.size} | self._state()
+            self.log({"event": "checkpoint", "round": self.round, **state})
         if dynamics is not None:
             dynamics.finish()
-            sat_out = ~np.isin(self.rows, trained_on)
             if self.unseen is not None:
-                self.unseen[sat_out] = dynamics.probabilities[np.isin(watched, self.rows)][sat_out]
-            self._curate(dynamics, watched)
+                sat_out = ~np.isin(self.rows, trained_on)
+                self.unseen[sat_out] = dynamics.probabilities[self.is_given[watched]][sat_out]
+            state |= self._curate(dynamics, watched)
+        self._note(state)
 
     def _trained_on(self) -> Rows:
         """Useful labels, less the part that sits out in this round."""
-        useful = self.useful[self.rows]
-        if self.plan.n_sit_out and self.curates and self.round < self.plan.n_rounds:
+        useful, n_parts = self.useful[self.rows], getattr(self.curator, "n_sit_out", 0)
+        if n_parts and self.round < self.plan.n_rounds:
             part = np.empty(self.rows.size, dtype=np.intp)
-            part[self._order] = np.arange(self.rows.size) % self.plan.n_sit_out
-            useful = useful & (part != self.round % self.plan.n_sit_out)
+            part[self._order] = np.arange(self.rows.size) % n_parts
+            staying = useful & (part != self.round % n_parts)
+            useful = staying if staying.any() else useful
         return self.rows[useful]
 
-    def _curate(self, dynamics: Dynamics, watched: Rows) -> None:
-        """Judge the labels of the watched rows, given or pseudo."""
+    def _curate(self, dynamics: Dynamics, watched: Rows) -> dict[str, Any]:
+        """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
         self.useful[watched] = keep_every_class(checked_mask(self.curator, evidence), evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
-        is_given = self.labels >= 0
         if self.plan.pseudo_labels and self.round > 0:
-            self.training.trust(self.useful | is_given)
-        record = {
-            "round": self.round,
-            "n_given": int(was_useful[is_given].sum()),
-            "n_dropped": int((was_useful & ~self.useful)[is_given].sum()),
-            "n_returned": int((self.useful & ~was_useful)[is_given].sum()),
-            "n_untrusted": int((~self.useful[~is_given]).sum()),
-            "elapsed_s": time.perf_counter() - self._began,
+            self.training.trust(self.useful | self.is_given)
+        self.log({"event": "curation", "round": self.round, "useful": np.flatnonzero(self.useful & self.is_given)})
+        return {
+            "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
+            "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
+            "n_untrusted": int((~self.useful[~self.is_given]).sum()),
         }
-        self.history.append(record)
-        self.log({"event": "curation", "useful": np.flatnonzero(self.useful & is_given), **record})
 
     def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
-        is_given = self.labels[watched] >= 0
+        is_given = self.is_given[watched]
         labels = np.where(is_given, self.labels[watched], dynamics.probabilities.argmax(axis=1))
 
         def out_of_fold(n_folds: int) -> Array:
@@ -194,11 +191,9 @@ class Run:
         )
 
     def _out_of_fold(self, n_folds: int) -> Array:
-        """Class probabilities of the labeled rows, each from a warm-up without it; all folds are trained side by side."""
+        """Class probabilities of the labeled rows, each from a warm-up without it; the folds are trained together."""
         folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
-        trainings = [
-            self._warm_up(self.rows[train], int(seed)) for (train, _), seed in zip(folds, self._folds, strict=False)
-        ]
+        trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
         together([_steps(training, self.plan.warm_up_steps) for training in trainings])
         p = np.empty((self.rows.size, self.pool.n_classes))
         for (_, test), training in zip(folds, trainings, strict=True):
@@ -215,13 +210,19 @@ class Run:
         dynamics.begin(self.plan.n_checkpoints)
         return dynamics
 
-    def _report(self, n_given: int) -> None:
-        record: dict[str, Any] = {"event": "checkpoint", "round": self.round, "step": self.training.n_done}
-        record |= {"loss": float(self.training.loss), "coverage": float(self.training.coverage), "n_given": n_given}
+    def _state(self) -> dict[str, Any]:
+        training = self.training
+        state = {"step": training.n_done, "loss": float(training.loss), "coverage": float(training.coverage)}
         if self.validation is not None:
             images, labels = self.validation
-            record["accuracy"] = float((self.training.probabilities(images).argmax(axis=1) == labels).mean())
-        self.log(record | {"elapsed_s": time.perf_counter() - self._began})
+            state["accuracy"] = float((training.probabilities(images).argmax(axis=1) == labels).mean())
+        return state | {"elapsed_s": time.perf_counter() - self._began}
+
+    def _note(self, state: dict[str, Any]) -> None:
+        unless_said = {"step": 0, "n_dropped": 0, "n_returned": 0, "n_untrusted": 0}
+        self.history.append(
+            {"round": self.round} | unless_said | {"elapsed_s": time.perf_counter() - self._began} | state
+        )
 
 
 def together(advancing: Iterable[Iterator[None]]) -> None:

@@ -41,7 +41,8 @@ def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:
     n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
     n_trained = recipe.batch_size + n_weak
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
-    forward, backward = [], []
+    forward: list[int] = []
+    backward: list[int] = []
 
     def count(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
         n_in, n_out = inputs[0][0].numel() * _BYTES, output[0].numel() * _BYTES

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -20,7 +19,7 @@ from dips.vision.fixmatch import FixMatch
 from dips.vision.method import Batch, Method
 from dips.vision.networks import build_network
 from dips.vision.optimizer import Optimizer, Schedule
-from dips.vision.pool import Pool
+from dips.vision.pool import Pool, Scaling
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
 _ROWS_A_PREDICTION = 2048
@@ -59,8 +58,8 @@ class Training:
     """A network in training on a pool.
 
     All random numbers of a step are drawn at once from the training's own generator, into a buffer that the recorded
-    step reads. Which labels are trained on, and which pseudo-labels may be, are buffers too: a curator rewrites them and
-    the recorded step goes on.
+    step reads. Which labels are trained on, and which pseudo-labels may be, are buffers too: a curator rewrites them
+    and the recorded step goes on.
     """
 
     def __init__(self, pool: Pool, recipe: Recipe, rows: Rows, seed: int) -> None:
@@ -68,7 +67,7 @@ class Training:
         device = pool.device
         on_gpu = device.type == "cuda"
         self.stream = torch.cuda.Stream(device) if on_gpu else None
-        self._dtype = torch.bfloat16 if on_gpu else torch.float32
+        self._dtype = _dtype(device)
         self._is_compiled = on_gpu if recipe.compiled is None else recipe.compiled
         self._graph: torch.cuda.CUDAGraph | None = None
         with self.on_stream():
@@ -135,11 +134,9 @@ class Training:
     def batch(self) -> Batch:
         """Draw and augment one step's images."""
         make = _compiled(_make_batch) if self._is_compiled else _make_batch
-        pool = self.pool
+        augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._trusted, self._u)
         with torch.no_grad():
-            return make(
-                pool, self._rows, self._n_rows, self._trusted, self._u, self._sizes, self.recipe.augmentation, self._dtype
-            )
+            return make(self.pool, *buffers, self._sizes, augmentation, self._dtype)
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
@@ -152,20 +149,17 @@ class Training:
         self.coverage.copy_(coverage)
         return list(gradients)
 
-    @torch.inference_mode()
     def probabilities(self, images: Tensor | None = None, rows: Rows | None = None) -> Array:
-        """Class probabilities (m, C) of un-augmented images, by the averaged network in evaluation mode."""
+        """Class probabilities (m, C) of images, or of rows of the pool's, as they are, by the averaged network."""
         images = self.pool.images if images is None else images
-        with self.on_stream(), _precision(images.device, self._dtype):
-            which = None if rows is None else torch.from_numpy(rows).to(images.device)
-            n = images.shape[0] if which is None else which.numel()
-            parts = []
-            for first in range(0, n, _ROWS_A_PREDICTION):
-                part = slice(first, first + _ROWS_A_PREDICTION)
-                x = images[part] if which is None else images[which[part]]
-                logits = self.averaged(self.pool.scaled(x, self._dtype))
-                parts.append(logits.double().softmax(dim=1))
-            return torch.cat(parts).cpu().numpy() if parts else np.empty((0, self.pool.n_classes))
+        with self.on_stream():
+            images = images if rows is None else images[torch.from_numpy(rows).to(images.device)]
+            return predict(self.averaged, self.pool.scaling, images)
+
+    def is_sure(self, p: Array) -> Array:
+        """Mask (m,) of the images whose pseudo-label the method would use, going by probabilities (m, C)."""
+        thresholds = self.recipe.method.thresholds(self.method_state, p.shape[1]).cpu().numpy()
+        return p.max(axis=1) >= thresholds[p.argmax(axis=1)]
 
     def state(self) -> dict[str, Any]:
         """Return all that a continued training needs."""
@@ -224,10 +218,10 @@ def _make_batch(
     weak = augmentation.weak(pool.images, unlabeled, for_weak[:, 1 : 1 + N_WEAK])
     strong = augmentation.strong(pool.images, unlabeled, for_strong[:, 1:])
     return Batch(
-        pool.scaled(weak_labeled, dtype),
+        pool.scaling(weak_labeled, dtype),
         pool.labels[labeled],
-        pool.scaled(weak, dtype),
-        pool.scaled(strong, dtype),
+        pool.scaling(weak, dtype),
+        pool.scaling(strong, dtype),
         trusted[unlabeled],
     )
 
@@ -237,6 +231,19 @@ def _loss(
 ) -> tuple[Tensor, Tensor]:
     with _precision(batch.labeled.device, dtype):
         return method.loss(network, batch, state)
+
+
+@torch.inference_mode()
+def predict(network: nn.Module, scaling: Scaling, images: Tensor) -> Array:
+    """Class probabilities (n, C) of images as they are, by a network in evaluation mode."""
+    dtype = _dtype(images.device)
+    with _precision(images.device, dtype):
+        parts = [network(scaling(part, dtype)).double().softmax(dim=1) for part in images.split(_ROWS_A_PREDICTION)]
+    return torch.cat(parts).cpu().numpy()
+
+
+def _dtype(device: torch.device) -> torch.dtype:
+    return torch.bfloat16 if device.type == "cuda" else torch.float32
 
 
 def _precision(device: torch.device, dtype: torch.dtype) -> torch.autocast:
