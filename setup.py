@@ -4,7 +4,7 @@ import sys
 
 from setuptools import Extension, setup
 
-options = ["/O2"] if sys.platform == "win32" else ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+options = ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 setup(
     ext_modules=[
