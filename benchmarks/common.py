@@ -59,4 +59,4 @@ def show(title: str, frame: pd.DataFrame) -> None:
         table.add_column(str(column), justify="right")
     for row in frame.itertuples(name=None):
         table.add_row(*map(str, row))
-    Console(width=200).print(table)
+    Console(width=220).print(table)
