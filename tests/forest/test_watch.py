@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from backbones.families import catboost, hist_gradient_boosting, lightgbm, table, xgboost
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dips.backbones import find_backbone
 from dips.dynamics import STATISTICS, Dynamics, Watch
 from dips.forest import Leaves, kernel
+from dips.pool import StackedPool, TablePool
 
 pytestmark = pytest.mark.skipif(kernel.library() is None, reason="this installation has no compiled kernel")
 
@@ -156,6 +158,19 @@ def test_leaves_that_were_misread_are_not_used():
     values = estimator.get_leaf_values()
     assert read(values) is not None
     assert read(values[::-1]) is None
+
+
+@pytest.mark.parametrize("make", [xgboost, lightgbm])
+def test_a_pool_may_be_dense_in_one_part_and_sparse_in_another(make):
+    pytest.importorskip(make.__name__)
+    estimator, X = fitted(make)
+    X = np.where(np.isnan(X), 0.1, X)  # no zero, which a sparse matrix would leave out
+    mixed, whole = Dynamics(X.shape[0], 2), Dynamics(X.shape[0], 2)
+    find_backbone(estimator).replay(
+        estimator, Watch(StackedPool([TablePool(X[:50]), TablePool(sp.csr_matrix(X[50:]))]), mixed)
+    )
+    find_backbone(estimator).replay(estimator, Watch(X, whole))
+    assert_allclose(mixed["confidence"], whole["confidence"], atol=2e-6)
 
 
 def test_what_cannot_be_read_is_replayed_stage_by_stage():

@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import has_fit_parameter
 
 from dips._typing import Array
@@ -120,7 +121,7 @@ class StagedBackbone(Backbone):
             if i == 0:
                 watch.begin(self.n_checkpoints(estimator, X))
                 forest = self.forest(estimator, X) if kernel.library() else None
-            if forest is None:
+            if forest is None or not forest.reads(X):
                 for e, p in enumerate(self.stages(estimator, X)):
                     for dynamics in watch.dynamics:
                         dynamics.update(p, e, rows)
@@ -143,8 +144,9 @@ class StagedBackbone(Backbone):
         return partial(forest.predict_proba, n_threads=self.n_threads(estimator))
 
     def n_threads(self, estimator: BaseEstimator) -> int:
-        """How many threads the estimator uses to predict."""
-        return effective_n_jobs(estimator.get_params().get(self.threads) or -1)
+        """How many threads the estimator uses to predict: those it was told, or as many as OpenMP may."""
+        told = estimator.get_params().get(self.threads)
+        return effective_n_jobs(told) if told and told > 0 else _openmp_effective_n_threads()
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """How many checkpoints the fitted estimator has; `X` is for those that must replay a row to tell."""
@@ -178,11 +180,6 @@ def probabilities(margin: Array) -> Array:
     np.exp(p, out=p)
     p /= p.sum(axis=0)
     return p.T
-
-
-def is_numbers(X: Any) -> bool:
-    """Whether the compiled walk over trees can read the table."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
 
 
 def normalized(p: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, is_numbers, normalized, probabilities, random_tree_parameters
+from dips.backbones.base import StagedBackbone, normalized, probabilities, random_tree_parameters
 from dips.forest import Forest
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
@@ -51,7 +51,7 @@ class LightGBM(StagedBackbone):
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
         """Read the trees from the model's own text."""
-        if not is_numbers(X):
+        if not Forest.reads(X):
             return None
         n_outputs = int(estimator.booster_.num_model_per_iteration())
         forest = _read(estimator.booster_.model_to_string(), n_outputs)

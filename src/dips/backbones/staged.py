@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, is_numbers, random_tree_parameters
+from dips.backbones.base import StagedBackbone, random_tree_parameters
 from dips.forest import Forest
 from dips.tables import take
 
@@ -37,17 +36,13 @@ class Staged(StagedBackbone):
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
         """Read the trees of a HistGradientBoostingClassifier, which are no public attribute and may not be there."""
         grown = getattr(estimator, "_predictors", None)
-        if not grown or not is_numbers(X) or getattr(estimator, "is_categorical_", None) is not None:
+        if not grown or not Forest.reads(X) or getattr(estimator, "is_categorical_", None) is not None:
             return None
         try:
             forest = _read([[tree.nodes for tree in stage] for stage in grown])
         except (AttributeError, ValueError):  # a release that keeps its trees in another way
             return None
         return forest.calibrated(X, estimator.decision_function)
-
-    def n_threads(self, estimator: BaseEstimator) -> int:
-        """HistGradientBoosting takes as many as OpenMP may."""
-        return _openmp_effective_n_threads()
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """HistGradientBoosting may be told its categorical or monotonic columns by name."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._typing import Array
-from dips.backbones.base import StagedBackbone, is_numbers, probabilities, random_tree_parameters
+from dips.backbones.base import StagedBackbone, probabilities, random_tree_parameters
 from dips.forest import Forest, ubjson
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
@@ -66,7 +66,7 @@ class XGBoost(StagedBackbone):
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
         """Read the trees from the model's own binary form."""
-        if not is_numbers(X) or not np.isnan(estimator.get_params()["missing"]):
+        if not Forest.reads(X) or not np.isnan(estimator.get_params()["missing"]):
             return None
         booster = estimator.get_booster()
         try:

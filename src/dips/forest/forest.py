@@ -87,6 +87,11 @@ class Forest:
             base=np.zeros(n_outputs, dtype=real),
         )
 
+    @staticmethod
+    def reads(X: Any) -> bool:
+        """Whether the compiled walk can read the table."""
+        return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
+
     @property
     def n_checkpoints(self) -> int:
         """How many boosting rounds there are."""

@@ -45,6 +45,11 @@ class Leaves:
         base = missing_constant(margin(probes), sums)
         return None if base is None else cls(leaf_of, np.ascontiguousarray(values, dtype=np.float64), starts, base)
 
+    @staticmethod
+    def reads(X: Any) -> bool:
+        """Any table will do, for the library itself reads it."""
+        return True
+
     def watch(self, X: Any, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
         """Fill in the statistics and last probabilities of `rows` from their table."""
         n = n_rows(X)
