@@ -39,13 +39,16 @@ def make(path: Path, n_rows: int, n_labeled: int) -> None:
 
 
 def measured(*command: str) -> None:
-    began = time.perf_counter()
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, "-m", "dips.cli", *command], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    peak_gb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    print(f"dips {command[0]:8s} {time.perf_counter() - began:7.1f} s, peak memory so far {peak_gb:.2f} GB", flush=True)
-    print("\n".join("    " + line for line in done.stdout.splitlines()[-12:] if command[0] == "fit"), flush=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wall_s, peak_gb = time.perf_counter() - began, after.ru_maxrss / 2**20
+    print(f"dips {command[0]:8s} {wall_s:7.1f} s ({cpu_s:.1f} s of CPU), peak so far {peak_gb:.2f} GB", flush=True)
+    if command[0] == "fit":
+        print("\n".join("    " + line for line in done.stdout.splitlines()), flush=True)
 
 
 def main() -> None:

@@ -163,6 +163,14 @@ def test_without_unlabeled_rows_there_are_two_models(tmp_path):
     assert run.metrics["skipped"]["pseudo"] == "there are no unlabeled rows"
 
 
+def test_of_very_many_unlabeled_rows_some_are_drawn_and_that_is_said(tmp_path):
+    run = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, max_unlabeled=20, time_limit=1e-6)
+    assert "20 of 50 unlabeled rows, drawn at random, are put to use" in " ".join(run.summary["notes"])
+    study = read_data(TABLE, Settings(target="outcome"))
+    assert hold_out(study.target, Settings(target="outcome", max_unlabeled=20)).unlabeled.size == 20
+    assert len(run.samples) == 160
+
+
 def test_a_time_limit_leaves_later_models_out_and_says_so(tmp_path):
     run = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, time_limit=1e-6)
     assert set(run.metrics["test"]) == {"plain"}

@@ -40,6 +40,7 @@ def fit(
     curator: o.CuratorName = "auto",
     rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
     holdout: Annotated[float, typer.Option(help="Share of the labeled rows that is held out.")] = 0.2,
+    max_unlabeled: Annotated[int, typer.Option(help="Use at most so many unlabeled rows, drawn at random.")] = 100_000,
     time_limit: Annotated[
         float | None, typer.Option(help="Minutes after which no further model is begun.  [default: none]")
     ] = None,
@@ -76,6 +77,7 @@ def fit(
                 curator=curator,
                 rounds=rounds,
                 holdout=holdout,
+                max_unlabeled=max_unlabeled,
                 time_limit=time_limit,
                 seed=seed,
                 jobs=jobs,

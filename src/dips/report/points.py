@@ -172,8 +172,8 @@ def short(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        is_long = 1e4 <= abs(value) < 1e12
-        text = f"{value:.0f}" if is_long or value == round(value) else f"{value:.5g}"
+        is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
+        text = f"{value:.0f}" if is_whole else f"{value:.5g}"
     else:
         text = str(value)
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"

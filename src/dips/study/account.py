@@ -17,7 +17,13 @@ from dips.tabular.target import Target
 
 
 def account_of(
-    judge: Any, table: Table, target: Target, ids: list[str], model: Any = None, X: Array | None = None
+    judge: Any,
+    table: Table,
+    target: Target,
+    ids: list[str],
+    model: Any = None,
+    unlabeled: Rows | None = None,
+    X: Array | None = None,
 ) -> pd.DataFrame:
     """Lay out what was found, one row a row of the input, in the input's order.
 
@@ -25,8 +31,9 @@ def account_of(
     ----------
     judge : the curated model, fitted on all labeled rows, which says what to think of their labels
     ids : columns of the table that name a row
-    model : the chosen model, fitted on the labeled rows or on these followed by the others; it says which rows were
-        trained on, and what the others were taken for
+    model : the chosen model, fitted on the labeled rows or on these followed by the unlabeled ones; it says which rows
+        were trained on, and what the unlabeled were taken for
+    unlabeled : rows without a label that were put to use
     X : the prepared table, to replay the model on
     """
     n, labeled = table.n_rows, np.flatnonzero(target.is_labeled)
@@ -44,17 +51,16 @@ def account_of(
     account["useful"] = judged["useful"].reindex(account.index, fill_value=False).astype(bool)
     account["trained_on"] = account["useful"]
     account["out_of_fold"] = _out_of_fold(judge, labeled, n)
-    if model is not None:
-        _add_model(account, model, target, labeled, X)
+    if model is not None and unlabeled is not None:
+        _add_model(account, model, target, np.concatenate([labeled, unlabeled]), X)
     account["suspicion"] = _ranks(account)
     account["reason"] = _reasons(account)
     return account[[c for c in account if c not in _COLUMNS or c == "row"] + [c for c in _COLUMNS if c != "row"]]
 
 
-def _add_model(account: pd.DataFrame, model: Any, target: Target, labeled: Rows, X: Any) -> None:
+def _add_model(account: pd.DataFrame, model: Any, target: Target, rows: Rows, X: Any) -> None:
     """Which rows the chosen model was trained on, and what it took those without a label for."""
-    unlabeled = np.flatnonzero(~target.is_labeled)
-    seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
+    seen = rows[: len(model.samples_)]
     found = model.samples_.set_axis(seen)
     account.loc[seen, "trained_on"] = found["useful"].astype(bool)
     account.loc[np.setdiff1d(account.index, seen), "trained_on"] = False

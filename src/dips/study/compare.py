@@ -25,7 +25,7 @@ _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train on, rows held out, and rows without a label."""
+    """Rows to train on, rows held out, and the rows without a label that are put to use."""
 
     train: Rows
     test: Rows
@@ -71,7 +71,10 @@ def hold_out(target: Target, settings: Settings) -> Split:
     train, test = train_test_split(
         labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
     )
-    return Split(np.sort(train), np.sort(test), np.flatnonzero(~target.is_labeled))
+    unlabeled = np.flatnonzero(~target.is_labeled)
+    if unlabeled.size > settings.max_unlabeled:
+        unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
+    return Split(np.sort(train), np.sort(test), unlabeled)
 
 
 def compare(

@@ -86,6 +86,10 @@ def fit(
     say("reading", 0.0)
     study = read_data(data, chosen_settings, unlabeled)
     split = hold_out(study.target, chosen_settings)
+    n_unlabeled = int((~study.target.is_labeled).sum())
+    if split.unlabeled.size < n_unlabeled:
+        drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are put to use"
+        study.table.notes.append(f"{drawn}; --max-unlabeled changes that.")
     preparation = Preparation(study.schema).learn(study.table, np.concatenate([split.train, split.unlabeled]))
     X = preparation.encode(study.table)
     leaks = find_leaks(preparation, X, study.target.codes, split.train, chosen_settings.seed)
@@ -155,7 +159,7 @@ def _conclude(
     judge = model if chosen == JUDGE else fitted(JUDGE)
     first = model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN])
     say("writing", 0.95)
-    account = account_of(judge, study.table, target, study.ids, model, X)
+    account = account_of(judge, study.table, target, study.ids, model, split.unlabeled, X)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return Findings(
         study=study,

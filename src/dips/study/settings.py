@@ -30,6 +30,7 @@ class Settings:
     backbone, labeler, curator : by name
     rounds : of pseudo-labeling
     holdout : share of the labeled rows that is held out
+    max_unlabeled : at most so many unlabeled rows are put to use, drawn at random
     time_limit : minutes after which no further model is begun; None is no limit
     seed, jobs : of everything random; folds trained at once
     """
@@ -45,6 +46,7 @@ class Settings:
     curator: str = "auto"
     rounds: int = 5
     holdout: float = 0.2
+    max_unlabeled: int = 100_000
     time_limit: float | None = None
     seed: int = 0
     jobs: int | None = None
@@ -64,6 +66,8 @@ class Settings:
             raise UserError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
         if self.rounds < 2:
             raise UserError(f"rounds must be 2 or more, for the last makes no pseudo-labels; got {self.rounds}.")
+        if self.max_unlabeled < 1:
+            raise UserError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
         if self.time_limit is not None and self.time_limit <= 0:
             raise UserError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
         listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}

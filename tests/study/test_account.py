@@ -1,0 +1,89 @@
+"""The account: given labels as the curated model judged them, pseudo-labels as the chosen model made them."""
+
+import numpy as np
+import pytest
+from patients import patients
+
+from dips.report.words import reason
+from dips.study.account import account_of, noise_estimate, watch
+from dips.study.candidates import BY_NAME, JUDGE
+from dips.study.data import read_data
+from dips.study.settings import Settings
+from dips.tabular import Preparation
+
+TABLE, _ = patients()
+SETTINGS = Settings(target="outcome", rounds=3)
+
+
+@pytest.fixture(scope="module")
+def parts(quick):
+    study = read_data(TABLE, SETTINGS)
+    X = Preparation(study.schema).learn(study.table).encode(study.table)
+    labeled = np.flatnonzero(study.target.is_labeled)
+    used = np.arange(110, 150)  # not all of the unlabeled rows are put to use
+    judge, model = (c.fit(X, study.target.codes, labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
+    account = account_of(judge, study.table, study.target, study.ids, model, used, X)
+    return study, X, judge, model, account
+
+
+def test_pseudo_labels_are_those_of_the_chosen_model(parts):
+    study, _, _, model, account = parts
+    made = model.samples_.iloc[110:]
+    pseudo = account.iloc[110:150]
+    assert (pseudo["source"].to_numpy() == made["source"].to_numpy()).all()
+    is_pseudo = (made["source"] == "pseudo").to_numpy()
+    assert is_pseudo.any()
+    names = [study.target.classes[int(c)] for c in made["final_label"][is_pseudo]]
+    assert pseudo["final_label"][is_pseudo].tolist() == names
+    assert pseudo["round"][is_pseudo].tolist() == made["round"][is_pseudo].tolist()
+
+
+def test_rows_not_put_to_use_stay_unlabeled(parts):
+    left = parts[-1].iloc[150:]
+    assert (left["source"] == "unlabeled").all()
+    assert not left["trained_on"].any()
+    assert left["final_label"].isna().all()
+
+
+def test_trained_on_is_what_the_chosen_model_was_trained_on(parts):
+    _, _, _, model, account = parts
+    assert account["trained_on"][:150].tolist() == model.samples_["useful"].astype(bool).tolist()
+
+
+def test_given_labels_are_judged_by_the_curated_model(parts):
+    _, _, judge, _, account = parts
+    given = account[:110]
+    assert given["confidence"].tolist() == judge.samples_["confidence"].tolist()
+    assert given["useful"].tolist() == judge.samples_["useful"].astype(bool).tolist()
+    assert noise_estimate(judge) == judge.curator_.noise_rate_
+
+
+def test_beliefs_in_pseudo_labels_are_averages_along_the_last_training(parts):
+    study, X, _, model, account = parts
+    rows = np.flatnonzero(account["source"] == "pseudo")
+    codes = np.array([study.target.classes.index(label) for label in account["final_label"][rows]])
+    statistics = watch(model.estimator_, X[rows], 2).at(codes)
+    np.testing.assert_allclose(account["confidence"][rows], statistics["confidence"])
+    np.testing.assert_allclose(account["aleatoric"][rows], statistics["aleatoric"])
+
+
+def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts):
+    study, _, judge, _, _ = parts
+    renamed = read_data(TABLE.rename(columns={"patient": "reason"}), SETTINGS)
+    account = account_of(judge, renamed.table, study.target, renamed.ids)
+    assert account["reason (input)"].tolist() == TABLE["patient"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("no", "yes", 0.1, 0.05),
+            "hardly believed while training (10 %); models that had not seen the row gave 'no' 5 %",
+        ),
+        (("no", None, 0.4, np.nan), "doubted while training (40 %); no other label fits clearly better"),
+        ((0, 1, 0.7, 0.2), "only believed once the model was told (70 % while training)"),
+    ],
+)
+def test_reasons_are_in_words(arguments, words):
+    assert reason(*arguments).startswith(words)
