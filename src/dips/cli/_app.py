@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from dips.cli._console import printable
 from dips.tabular.errors import UserError
@@ -25,7 +27,19 @@ class StoppedError(UserError):
     exit_code = 130
 
 
+_ORDER = ("fit", "audit", "predict", "report", "demo", "info")
+
+
+class _InOrder(TyperGroup):
+    """The most used commands first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+
+
 app = typer.Typer(
+    cls=_InOrder,
     name="dips",
     help="Better classifiers when labels are few and some of them are wrong." + EXIT_CODES,
     no_args_is_help=True,

@@ -41,7 +41,10 @@ def audit(
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """List the labels that look wrong, those to look at first on top: what they might be, how sure, and why."""
+    """List the labels to look at first.
+
+    Each with what it might be instead, how far it was believed, and why it is suspect.
+    """
     for path in (out, report):
         if path is not None:
             refuse_to_overwrite(path, force)

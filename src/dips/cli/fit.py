@@ -50,10 +50,11 @@ def fit(
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Compare plain, curated, pseudo-labeling and curated pseudo-labeling; keep the best, with a report.
+    """Compare four models and keep the best, with a report.
 
-    Writes a folder with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and
-    model/. Stopped and started again, it goes on where it was.
+    The models: plain, curated, pseudo-labeling and curated pseudo-labeling. Writes a folder with report.html,
+    samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. Stopped and started
+    again, it goes on where it was.
     """
 
     try:

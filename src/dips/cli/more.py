@@ -29,7 +29,7 @@ def report(
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a run again, from what the run folder holds."""
+    """Write the page of a run again."""
     opened = Run(run)
     if out is not None:
         refuse_to_overwrite(out, force)
@@ -42,7 +42,7 @@ def report(
 
 @app.command()
 def demo() -> None:
-    """Show on two small tables what curated pseudo-labeling does; draws demo.png."""
+    """Show what it does, on two small tables."""
     from dips.demo import main
 
     main()
@@ -50,7 +50,7 @@ def demo() -> None:
 
 @app.command()
 def info(as_json: o.Json = False) -> None:
-    """Print versions, and the backbones, labelers, curators and metrics that can be named."""
+    """Print versions, and all that can be named."""
     record = {
         "versions": versions(),
         "cores": os.cpu_count(),

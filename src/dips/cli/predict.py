@@ -31,7 +31,7 @@ def predict(
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Predict the label of each row, with the probability of every class.
+    """Predict labels and probabilities for a table.
 
     The table is checked against the columns of the training first: missing or retyped columns are refused, others
     ignored. The target may be there or not.
