@@ -1,6 +1,18 @@
-"""Data to try things on: synthetic tables and label noise."""
+"""Data to try things on: the paper's tables, synthetic tables, and label noise."""
 
+from dips.datasets.load import available, describe, load
 from dips.datasets.noise import flip_labels, flip_labels_by_class, flip_labels_by_instance
-from dips.datasets.synthetic import make_quadrants
+from dips.datasets.prepare import Dataset
+from dips.datasets.synthetic import make_moons, make_quadrants
 
-__all__ = ["flip_labels", "flip_labels_by_class", "flip_labels_by_instance", "make_quadrants"]
+__all__ = [
+    "Dataset",
+    "available",
+    "describe",
+    "flip_labels",
+    "flip_labels_by_class",
+    "flip_labels_by_instance",
+    "load",
+    "make_moons",
+    "make_quadrants",
+]

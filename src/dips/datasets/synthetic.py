@@ -23,3 +23,18 @@ def make_quadrants(n_samples: int = 1000, *, random_state: Any = None) -> tuple[
     horizontal = rng.uniform(-1, 1, n_samples)
     vertical = np.where(horizontal < 0, rng.uniform(0, 1, n_samples), rng.uniform(-1, 0, n_samples))
     return np.column_stack([horizontal, vertical]), (horizontal > 0).astype(np.int64)
+
+
+def make_moons(n_samples: int = 1000, *, noise: float = 0.4, random_state: Any = None) -> tuple[Array, Array]:
+    """Two interleaving half circles, half of the rows each, blurred by Gaussian noise (appendix C.12).
+
+    Examples
+    --------
+    >>> X, y = make_moons(4, random_state=0)
+    >>> X.shape, sorted(y.tolist())
+    ((4, 2), [0, 0, 1, 1])
+    """
+    from sklearn.datasets import make_moons as moons
+
+    X, y = moons(n_samples, noise=noise, random_state=random_state)
+    return X, y.astype(np.int64)
