@@ -1,0 +1,37 @@
+"""What the aleatoric uncertainty adds to the confidence (table of appendix C.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dips.experiments import grids
+from dips.experiments.engine.tables import means, paired
+from dips.experiments.experiment import Cell, Experiment, Plan, Report
+from dips.experiments.published import accuracy
+from dips.experiments.selectors import draw
+
+_ALONE = "PL+confidence alone"
+
+
+def cells(plan: Plan) -> Iterator[Cell]:
+    """PL, PL+DIPS, and PL with the confidence alone, on each table."""
+    for seed in plan.table_seeds:
+        for table in plan.paper_tables:
+            yield from grids.with_and_without(plan.trial(table, seed), table=table)
+            yield Cell(plan.trial(table, seed, curator={"name": "confidence"}), {"method": _ALONE, "table": table})
+
+
+def report(frame: pd.DataFrame, plan: Plan) -> Report:
+    """Accuracy beside the paper's."""
+    return Report(
+        {
+            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("aleatoric", t, m)),
+            "differences": paired(frame, [("PL+DIPS", _ALONE), (_ALONE, "PL")], by="table"),
+        },
+        {"figure": lambda: draw(frame)},
+    )
+
+
+EXPERIMENT = Experiment(12, "aleatoric", "What the aleatoric uncertainty adds", "Appendix C.10", 10, cells, report)

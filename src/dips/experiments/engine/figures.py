@@ -1,0 +1,91 @@
+"""Figures in one style, as PNG and SVG; matplotlib is the extra ``plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips.experiments.engine.statistics import standard_error
+from dips.tabular.errors import UserError
+
+COLORS = {
+    "Supervised": "#7f7f7f",
+    "PL": "#2a9d6f",
+    "PL+DIPS": "#d6337f",
+    "PL+default": "#2f6fde",
+    "PL+small loss": "#e08a1e",
+    "PL+fluctuation": "#8a63d2",
+    "PL+FINE": "#9c6b4a",
+}
+_OTHERS = ("#2a9d6f", "#d6337f", "#2f6fde", "#e08a1e", "#8a63d2", "#9c6b4a", "#7f7f7f", "#17a2b8")
+_STYLE = {
+    "svg.hashsalt": "dips",  # the same drawing gives the same file
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+}
+
+
+def figure(n_columns: int = 1, n_rows: int = 1, width: float = 4.2, height: float = 3.2, **settings: Any) -> Any:
+    """Return a figure and its axes, as a flat list."""
+    mpl = _matplotlib()
+    with mpl.rc_context(_STYLE):
+        fig = mpl.figure.Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+        axes = np.ravel(fig.subplots(n_rows, n_columns, **settings)).tolist()
+    return fig, axes
+
+
+def save(fig: Any, folder: Path, name: str) -> None:
+    """Write a figure as PNG and as SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _matplotlib().rc_context(_STYLE):
+        fig.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
+        fig.savefig(folder / f"{name}.svg", metadata={"Date": None})
+
+
+def color(name: str, position: int) -> str:
+    """The color of a method, the same in every figure."""
+    return COLORS.get(name, _OTHERS[position % len(_OTHERS)])
+
+
+def lines(
+    axis: Any, frame: pd.DataFrame, x: str, by: str = "method", value: str = "accuracy", scale: float = 100
+) -> None:
+    """A line a method, with a band of one standard error over the seeds."""
+    for position, (name, part) in enumerate(frame.groupby(by, sort=False)):
+        grouped = part.groupby(x)[value]
+        mean, error = grouped.mean() * scale, grouped.apply(standard_error).fillna(0) * scale
+        axis.plot(mean.index, mean, "o-", ms=3, lw=1.5, color=color(str(name), position), label=str(name))
+        axis.fill_between(mean.index, mean - error, mean + error, color=color(str(name), position), alpha=0.15, lw=0)
+    axis.set_xlabel(x)
+
+
+def bars(
+    axis: Any, frame: pd.DataFrame, x: str, by: str = "method", value: str = "accuracy", scale: float = 100
+) -> None:
+    """Groups of bars with standard errors over the seeds."""
+    groups, names = frame[x].drop_duplicates().tolist(), frame[by].drop_duplicates().tolist()
+    width = 0.8 / len(names)
+    for position, name in enumerate(names):
+        part = frame[frame[by] == name].groupby(x)[value]
+        mean, error = part.mean().reindex(groups) * scale, part.apply(standard_error).reindex(groups).fillna(0) * scale
+        at = np.arange(len(groups)) + (position - (len(names) - 1) / 2) * width
+        axis.bar(at, mean, width, yerr=error, color=color(str(name), position), label=str(name), error_kw={"lw": 0.8})
+    axis.set_xticks(range(len(groups)), [str(g) for g in groups], rotation=30, ha="right")
+    low = frame[value].min() * scale
+    axis.set_ylim(bottom=max(0, low - 5))
+
+
+def _matplotlib() -> Any:
+    try:
+        import matplotlib as mpl
+        import matplotlib.figure
+    except ModuleNotFoundError:
+        raise UserError('Figures need matplotlib: pip install "dips-ssl[plot]".') from None
+    return mpl

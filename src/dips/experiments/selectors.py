@@ -1,0 +1,49 @@
+"""Selectors of the noisy-label literature in the place of DIPS (table of appendix C.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from dips.experiments import grids
+from dips.experiments.engine import figures
+from dips.experiments.engine.tables import means, paired
+from dips.experiments.experiment import CURATORS, Cell, Experiment, Plan, Report
+from dips.experiments.published import accuracy
+
+
+def cells(plan: Plan) -> Iterator[Cell]:
+    """PL with each selector, on each table."""
+    for seed in plan.table_seeds:
+        for table in plan.paper_tables:
+            base = plan.trial(table, seed)
+            yield Cell(base, {"method": "PL", "table": table})
+            yield from grids.curators(base, table=table)
+
+
+def report(frame: pd.DataFrame, plan: Plan) -> Report:
+    """Accuracy beside the paper's, and DIPS against each of the others."""
+    pairs = [("PL+DIPS", f"PL+{name}") for name in CURATORS if name != "DIPS"] + [("PL+DIPS", "PL")]
+    return Report(
+        {
+            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("selectors", t, m)),
+            "differences": paired(frame, pairs, by="table"),
+        },
+        {"figure": lambda: draw(frame)},
+    )
+
+
+def draw(frame: pd.DataFrame) -> Any:
+    """Bars of all methods, a group a table."""
+    fig, (axis,) = figures.figure(width=9)
+    figures.bars(axis, frame, "table")
+    axis.set_ylabel("test accuracy, %")
+    axis.legend(ncols=3, fontsize=7)
+    return fig
+
+
+EXPERIMENT = Experiment(
+    6, "selectors", "Selectors for noisy labels in the place of DIPS", "Appendix C.2", 10, cells, report
+)

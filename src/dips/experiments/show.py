@@ -1,0 +1,137 @@
+"""Write what an experiment found: tables as Markdown and CSV, figures as PNG and SVG, and a page of all of them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dips.experiments.engine import figures, tables
+from dips.experiments.engine.store import Store
+from dips.experiments.experiment import Experiment, Plan, Report, Results
+from dips.experiments.trial import Trial
+from dips.persistence.files import write_json, write_whole
+from dips.tabular.errors import UserError
+
+_MAIN_ROWS = 25  # longer tables are folded on the page
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An experiment's results and what was made of them."""
+
+    experiment: Experiment
+    plan: Plan
+    results: Results
+    report: Report
+
+
+def remember(experiment: Experiment, plan: Plan, store: Store) -> None:
+    """Keep the plan, so that what was run last can be shown without saying it again."""
+    path = _plan_path(experiment, store)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, asdict(plan))
+
+
+def remembered(experiment: Experiment, store: Store) -> Plan:
+    """The plan that was run last."""
+    path = _plan_path(experiment, store)
+    if not path.exists():
+        raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
+    record = json.loads(path.read_bytes())
+    return Plan(**record | {"data": tuple(record["data"])})
+
+
+def show(experiment: Experiment, plan: Plan, store: Store, folder: Path) -> Shown:
+    """Write tables and figures into the folder, each name after the experiment's."""
+    results = experiment.collect(plan, store)
+    if results.frame.empty:
+        raise UserError(
+            f"Nothing of {experiment.name} is finished ({results.n_missing} trials to do, {len(results.failures)} "
+            f"failed); run `dips paper run {experiment.name}` first."
+        )
+    report = experiment.report(results.frame, plan)
+    for name, table in report.tables.items():
+        tables.write(table, folder, f"{experiment.name}-{name}")
+    for name, draw in report.figures.items():
+        figures.save(draw(), folder, f"{experiment.name}-{name}")
+    if results.failures:
+        tables.write(failures_table(results), folder, f"{experiment.name}-failures")
+    return Shown(experiment, plan, results, report)
+
+
+def failures_table(results: Results) -> pd.DataFrame:
+    """The trials that failed, and why."""
+    return pd.DataFrame(results.failures).set_index("seed")
+
+
+def command(experiment: Experiment, plan: Plan) -> str:
+    """The command that ran a plan."""
+    parts = [f"dips paper run {experiment.name} --seeds {plan.n_seeds}"]
+    parts += [f"--members {plan.members}"] if plan.members != Plan(1).members else []
+    parts += [f"--max-labeled {plan.max_labeled}"] if plan.max_labeled else []
+    parts += [f"--max-unlabeled {plan.max_unlabeled}"] if plan.max_unlabeled else []
+    return " ".join(parts)
+
+
+def write_page(shown: Iterable[Shown], path: Path, images: Path, readings: Path | None) -> None:
+    """Write one page with every table and figure, its command, and what it says in words."""
+    said = tomllib.loads(readings.read_text(encoding="utf-8")) if readings is not None else {}
+    parts = [said.get("page", {}).get("introduction", "# The paper, reproduced").strip(), _versions()]
+    for one in shown:
+        parts.append(_section(one, said.get(one.experiment.name, {}).get("reading", ""), path, images))
+    write_whole(path, ("\n\n".join(parts) + "\n").encode())
+
+
+def _versions() -> str:
+    libraries = Trial("quadrants", 0, backbone="catboost", method="vime cleanlab").libraries()
+    return "Versions: " + ", ".join(f"{name} {number}" for name, number in libraries.items()) + "."
+
+
+def _section(one: Shown, reading: str, path: Path, images: Path) -> str:
+    experiment, results = one.experiment, one.results
+    lines = [
+        f"## {experiment.title}",
+        f"{experiment.source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {one.plan.n_seeds} "
+        f"seeds, {results.cpu_s / 60:.0f} minutes of one core. {_gaps(results)}".strip(),
+        reading.strip(),
+    ]
+    lines += [
+        f"![{experiment.title}]({(images / f'{experiment.name}-{name}.png').relative_to(path.parent).as_posix()})"
+        for name in one.report.figures
+    ]
+    lines += [_folded(name, table) for name, table in one.report.tables.items()]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _gaps(results: Results) -> str:
+    failed = f"{len(results.failures)} trials failed: {results.failures[0]['error']}" if results.failures else ""
+    missing = f"{results.n_missing} trials are not finished." if results.n_missing else ""
+    return " ".join(part for part in (failed, missing) if part)
+
+
+def _folded(name: str, table: pd.DataFrame) -> str:
+    title, text = name.replace("_", " ").capitalize(), tables.markdown(table)
+    if len(table) <= _MAIN_ROWS:
+        return f"**{title}**\n\n{text}"
+    return f"<details><summary>{title} ({len(table)} rows)</summary>\n\n{text}\n\n</details>"
+
+
+def _plan_path(experiment: Experiment, store: Store) -> Path:
+    return store.folder / "plans" / f"{experiment.name}.json"
+
+
+def as_json(shown: Shown) -> dict[str, Any]:
+    """What was shown, for machines."""
+    return {
+        "experiment": shown.experiment.name,
+        "plan": asdict(shown.plan),
+        "missing": shown.results.n_missing,
+        "failures": shown.results.failures,
+        "tables": {name: table.reset_index().to_dict("records") for name, table in shown.report.tables.items()},
+    }
