@@ -1,0 +1,234 @@
+"""``dips paper``: the tabular figures and tables of the paper, one command each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dips.cli import _options as o
+from dips.cli._app import StoppedError, app
+from dips.cli._console import make_table, output, print_json, printable, remarks
+from dips.tabular.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dips.experiments.experiment import Experiment, Plan
+    from dips.experiments.show import Shown
+
+paper = typer.Typer(help="Reproduce the figures and tables of the paper.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(paper, name="paper")
+
+Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Try trials again that failed before.")]
+Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all there are]")]
+DataFolder = Annotated[
+    Path | None, typer.Option(help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]")
+]
+Members = Annotated[str, typer.Option(help='Models in an ensemble, or "checkpoints" of the one training there is.')]
+MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most so many labeled rows of a data set.")]
+MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows.")]
+ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
+_RESULTS = Path("results/paper")
+
+
+@paper.command("list")
+def list_(as_json: o.Json = False) -> None:
+    """List the experiments, and where each is in the paper."""
+    from dips.experiments import experiments
+
+    found = list(experiments().values())
+    if as_json:
+        print_json([{"name": e.name, "title": e.title, "source": e.source, "seeds": e.seeds} for e in found])
+        return
+    columns = {"name": "left", "shows": "left", "in the paper": "left", "seeds": "right"}
+    output().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in found]))
+
+
+@paper.command()
+def run(
+    name: Name,
+    seeds: Seeds = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+    data: Tables = [],  # noqa: B006
+    data_folder: DataFolder = None,
+    members: Members = "3",
+    max_labeled: MaxLabeled = None,
+    max_unlabeled: MaxUnlabeled = None,
+    results: ResultsFolder = _RESULTS,
+) -> None:
+    """Run an experiment. What is finished is kept: a run that was stopped goes on, a repeated one costs nothing."""
+    from dips.experiments import find
+
+    experiment = find(name)
+    plan = _plan(experiment, seeds, data, data_folder, members, max_labeled, max_unlabeled)
+    if _run(experiment, plan, jobs, retry, results):
+        raise typer.Exit(1)
+
+
+@paper.command()
+def show(
+    name: Name,
+    results: ResultsFolder = _RESULTS,
+    out: Out = None,
+    data_folder: DataFolder = None,
+    as_json: o.Json = False,
+) -> None:
+    """Write the figures (PNG, SVG) and tables (Markdown, CSV) of what was run last, and print the tables."""
+    from dips.experiments import find
+    from dips.experiments.show import as_json as record
+
+    shown = _show(find(name), results, out or results / "shown", data_folder)
+    if as_json:
+        print_json(record(shown))
+        return
+    for title, table in shown.report.tables.items():
+        _print_table(f"{name}: {title.replace('_', ' ')}", table)
+    _print_gaps(shown)
+    output().print(printable(f"Open {out or results / 'shown'}"))
+
+
+@paper.command("all")
+def all_(
+    seeds: Seeds = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+    data: Tables = [],  # noqa: B006
+    data_folder: DataFolder = None,
+    members: Members = "3",
+    max_labeled: MaxLabeled = None,
+    max_unlabeled: MaxUnlabeled = None,
+    results: ResultsFolder = _RESULTS,
+    out: Out = None,
+) -> None:
+    """Run every experiment, and write the figures and tables of each."""
+    from dips.experiments import experiments
+
+    n_failed = 0
+    for experiment in experiments().values():
+        plan = _plan(experiment, seeds, data, data_folder, members, max_labeled, max_unlabeled)
+        if not experiment.trials(plan):
+            remarks().print(printable(f"{experiment.name}: none of its data sets is here, so it is left out."))
+            continue
+        n_failed += _run(experiment, plan, jobs, retry, results)
+        _show(experiment, results, out or results / "shown", None)
+    if n_failed:
+        raise typer.Exit(1)
+
+
+@paper.command()
+def page(
+    path: Annotated[Path, typer.Argument(help="The Markdown file to write; figures go to images/paper beside it.")],
+    results: ResultsFolder = _RESULTS,
+    readings: Annotated[Path | None, typer.Option(help="A TOML file with a reading of each experiment.")] = None,
+    data_folder: DataFolder = None,
+) -> None:
+    """Write one page with the figures, tables and commands of all experiments that were run."""
+    from dips.experiments import experiments
+    from dips.experiments.engine import Store
+    from dips.experiments.show import remembered, write_page
+
+    images, shown = path.parent / "images" / "paper", []
+    for experiment in experiments().values():
+        try:
+            remembered(experiment, Store(results))
+        except UserError as error:
+            remarks().print(printable(str(error)))
+            continue
+        shown.append(_show(experiment, results, images, data_folder))
+    write_page(shown, path, images, readings)
+    output().print(printable(f"Open {path}"))
+
+
+def _plan(
+    experiment: Experiment,
+    seeds: int | None,
+    data: list[str],
+    data_folder: Path | None,
+    members: str,
+    max_labeled: int | None,
+    max_unlabeled: int | None,
+) -> Plan:
+    from dips.datasets import available, load
+    from dips.experiments.experiment import Plan
+
+    _use(data_folder)
+    if members != "checkpoints" and (not members.isdigit() or int(members) < 2):
+        raise UserError(f'--members is a number from 2, or "checkpoints"; got {members!r}.')
+    for name in data:
+        load(name)  # what cannot be had is said before any work
+    return Plan(
+        n_seeds=seeds or experiment.seeds,
+        data=tuple(data or available()),
+        members=members if members == "checkpoints" else int(members),
+        max_labeled=max_labeled,
+        max_unlabeled=max_unlabeled,
+    )
+
+
+def _use(data_folder: Path | None) -> None:
+    """Worker processes learn of the folder from the environment."""
+    if data_folder is not None:
+        if not data_folder.is_dir():
+            raise UserError(f"{data_folder} is no folder; name one that holds the data sets.")
+        os.environ["DIPS_DATA"] = str(data_folder.resolve())
+
+
+def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Path) -> int:
+    """Run and say how it went; return how many trials failed."""
+    from dips.experiments.engine import Store, run
+    from dips.experiments.show import failures_table, remember
+
+    store = Store(results)
+    trials = experiment.trials(plan)
+    if not trials:
+        raise UserError(
+            f"{experiment.name} needs data sets that are not here; see `dips paper run --help`, --data-folder."
+        )
+    try:
+        tally = run(trials, store, jobs, retry, experiment.name)
+    except KeyboardInterrupt:
+        raise StoppedError("Stopped. What was finished is kept: run the same command again to go on.") from None
+    remember(experiment, plan, store)
+    output().print(
+        printable(
+            f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.found} were there "
+            f"already, {tally.failed} failed."
+        )
+    )
+    if tally.failed:
+        _print_table("failed", failures_table(experiment.collect(plan, store)))
+        output().print("Run again with --retry to try these once more.")
+    return tally.failed
+
+
+def _show(experiment: Experiment, results: Path, out: Path, data_folder: Path | None) -> Shown:
+    from dips.experiments.engine import Store
+    from dips.experiments.show import remembered, show
+
+    _use(data_folder)
+    store = Store(results)
+    return show(experiment, remembered(experiment, store), store, out)
+
+
+def _print_table(title: str, table: pd.DataFrame) -> None:
+    flat = table.reset_index()
+    rows = [[f"{v:.2f}" if isinstance(v, float) else v for v in row] for row in flat.itertuples(index=False, name=None)]
+    columns = {str(c): "left" if i == 0 else "right" for i, c in enumerate(flat.columns)}
+    console = output()
+    console.width = max(console.width, 200) if not console.is_terminal else console.width
+    console.print(make_table(columns, rows, title))
+
+
+def _print_gaps(shown: Shown) -> None:
+    if shown.results.n_missing:
+        remarks().print(printable(f"{shown.results.n_missing} trials are not finished; run the experiment to go on."))
+    if shown.results.failures:
+        remarks().print(printable(f"{len(shown.results.failures)} trials failed and are not in these tables."))
