@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import torch
 
-from dips.vision.datasets import data_folder, read_mosaics
+from dips.vision.datasets import load_images
 from dips.vision.experiments import noisy_labels
 from dips.vision.method import Supervised
 from dips.vision.pool import Pool
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--max-images", type=int)
     options = parser.parse_args()
     device = torch.device(options.device)
-    data = read_mosaics(data_folder() / "cifar10n.npz")
+    data = load_images("cifar10n")
     labels = noisy_labels(data, "worse", 1000, seed=0)
     n = options.max_images
     pool = Pool.of(data.X_train[:n], labels[:n], 10, device)

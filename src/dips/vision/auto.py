@@ -13,12 +13,12 @@ from dips.curators.base import Curator, Evidence
 
 
 class ImageAuto(Curator):
-    """Drop more labels than look wrong, those believed least; no threshold to tune.
+    """Drop the labels that look wrong, and some more, those believed least; no threshold to tune.
 
     It differs from the tables' :class:`~dips.curators.Auto` where semi-supervised training on images does:
 
-    - A dropped label costs little, for the image stays among the unlabeled ones; a wrong one is learned by heart. So
-      `margin` times the estimated share is dropped.
+    - Where there are enough labels, a dropped one costs little, for the image stays among the unlabeled ones; a wrong
+      one is learned by heart. So `margin` times the estimated share is dropped, as long as `enough` are left.
     - The network that judges gets better from round to round. So the share is estimated anew at each curation, and only
       the last round says which labels are believed.
     - Classes are not equally hard. So each loses the same share of its labels, and none is emptied.
@@ -33,6 +33,8 @@ class ImageAuto(Curator):
         in turn.
     margin : float
         Labels dropped for each that looks wrong.
+    enough : int
+        Labels of a class that must be left for more to be dropped than look wrong.
     max_drop : float
         Never drop more than this share of a class.
 
@@ -43,13 +45,15 @@ class ImageAuto(Curator):
 
     _parameter_constraints = {
         "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "margin": [Interval(Real, 0, None, closed="left")],
+        "margin": [Interval(Real, 1, None, closed="left")],
+        "enough": [Interval(Integral, 0, None, closed="left")],
         "max_drop": [Interval(Real, 0, 1, closed="left")],
     }
 
-    def __init__(self, n_folds: int = 5, margin: float = 2.0, max_drop: float = 0.6) -> None:
+    def __init__(self, n_folds: int = 5, margin: float = 2.0, enough: int = 40, max_drop: float = 0.6) -> None:
         self.n_folds = n_folds
         self.margin = margin
+        self.enough = enough
         self.max_drop = max_drop
 
     @property
@@ -62,12 +66,16 @@ class ImageAuto(Curator):
         given = np.flatnonzero(evidence.is_given)
         labels, p = evidence.labels[given], evidence.out_of_fold(self.n_folds)[given]
         self.noise_rate_ = noise_rate(p, labels)
-        share = min(self.margin * self.noise_rate_, self.max_drop)
         belief = evidence.confidence[given] * p[np.arange(given.size), labels]
         useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
         useful[given] = True
         for c in range(evidence.n_classes):
             of_class = np.flatnonzero(labels == c)
             worst_first = of_class[np.argsort(belief[of_class], kind="stable")]
-            useful[given[worst_first[: int(share * of_class.size)]]] = False
+            useful[given[worst_first[: self._n_dropped(of_class.size)]]] = False
         return useful
+
+    def _n_dropped(self, n: int) -> int:
+        """Of n labels of a class: as many as look wrong, and more while enough are left."""
+        look_wrong, at_most = (int(min(k * self.noise_rate_, self.max_drop) * n) for k in (1, self.margin))
+        return max(look_wrong, min(at_most, n - self.enough))

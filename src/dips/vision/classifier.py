@@ -56,7 +56,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
-        Who judges: "auto" (:class:`~dips.vision.ImageAuto`), "percentile" (the authors' rule for images), or any curator
+        Who judges: "auto" (:class:`~dips.vision.ImageAuto`), "percentile" (the authors' rule for images), any curator
         of the tables: "dips", "confidence", "small_loss", "fluctuation", "none", an object, or a function of the
         evidence.
     n_steps : int, default=20_000
@@ -217,7 +217,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Most probable class."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; refused where an image has no label to be compared with."""

@@ -28,10 +28,9 @@ class FixMatch(Method):
         """One and the same for all classes."""
         return torch.full((n_classes,), self.threshold)
 
-    def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 3 and 4 of the paper."""
-        with torch.no_grad():
-            q = network(batch.weak).float().softmax(dim=1)
+        q = weak.softmax(dim=1)
         confidence, pseudo_labels = q.max(dim=1)
         is_used = (confidence >= self.threshold) & batch.trusted
 

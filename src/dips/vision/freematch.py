@@ -37,16 +37,15 @@ class FreeMatch(Method):
         """The global threshold, lower for classes that are not learned well yet."""
         return state["threshold"] * state["probability"] / state["probability"].max()
 
-    def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 5 to 12 of the paper."""
-        with torch.no_grad():
-            q = network(batch.weak).float().softmax(dim=1)  # (mu B, C)
-            confidence, pseudo_labels = q.max(dim=1)
-            frequency = one_hot(pseudo_labels, q.shape[1]).float().mean(dim=0)
-            state["threshold"].lerp_(confidence.mean(), 1 - self.memory)
-            state["probability"].lerp_(q.mean(dim=0), 1 - self.memory)
-            state["frequency"].lerp_(frequency, 1 - self.memory)
-            is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.trusted
+        q = weak.softmax(dim=1)  # (mu B, C)
+        confidence, pseudo_labels = q.max(dim=1)
+        frequency = one_hot(pseudo_labels, q.shape[1]).float().mean(dim=0)
+        state["threshold"].lerp_(confidence.mean(), 1 - self.memory)
+        state["probability"].lerp_(q.mean(dim=0), 1 - self.memory)
+        state["frequency"].lerp_(frequency, 1 - self.memory)
+        is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.trusted
 
         logits = network(torch.cat([batch.labeled, batch.strong])).float()
         n = batch.labels.shape[0]

@@ -33,8 +33,13 @@ class Method:
         """Return the least probability (C,) of a pseudo-label that is used, for each class."""
         return torch.ones(n_classes)
 
-    def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the loss, and the share of unlabeled images whose pseudo-label was used."""
+    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the loss, and the share of unlabeled images whose pseudo-label was used.
+
+        `weak` are the logits (mu B, C) of the weak views, by the network in evaluation mode: its norms then treat them
+        as they treat the labeled images, which are trained on among strong views. Normed by themselves, weak views get
+        worse pseudo-labels.
+        """
         raise NotImplementedError
 
 
@@ -44,7 +49,7 @@ class Supervised(Method):
 
     uses_unlabeled = False
 
-    def loss(self, network: nn.Module, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Cross-entropy."""
         loss = cross_entropy(network(batch.labeled), batch.labels)
         return loss, loss.detach() * 0

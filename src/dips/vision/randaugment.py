@@ -106,12 +106,13 @@ def _stretch(x: Tensor) -> Tensor:
 
 
 def _equalize(x: Tensor) -> Tensor:
-    """Spread each channel's levels so that all are about as frequent."""
+    """Spread each channel's levels so that all are about as frequent, in whole numbers as Pillow does."""
     level = x.round().long().clamp(0, 255).permute(0, 3, 1, 2).flatten(2)  # (n, channels, pixels)
     counts = torch.zeros(*level.shape[:2], 256, dtype=torch.int32, device=x.device)
     counts = counts.scatter_add(2, level, torch.ones_like(level, dtype=torch.int32))
-    n_lowest = counts.gather(2, level.amin(dim=2, keepdim=True))
-    n_others = level.shape[2] - n_lowest
-    spread = (counts.cumsum(dim=2, dtype=torch.int32) - n_lowest) * (255.0 / n_others.clamp(min=1))
-    spread = torch.where(n_others > 0, spread.gather(2, level), level.float())  # a channel of one level stays
-    return spread.unflatten(2, x.shape[1:3]).permute(0, 2, 3, 1)
+    below = counts.cumsum(dim=2, dtype=torch.int32) - counts
+    n_highest = counts.gather(2, level.amax(dim=2, keepdim=True))
+    step = (level.shape[2] - n_highest) // 255  # pixels to a level
+    spread = ((step // 2 + below) // step.clamp(min=1)).clamp(max=255).gather(2, level)
+    spread = torch.where(step > 0, spread, level)  # too few pixels to spread
+    return spread.unflatten(2, x.shape[1:3]).permute(0, 2, 3, 1).to(x.dtype)

@@ -140,10 +140,14 @@ class Training:
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
-        loss_of = _compiled(_loss) if self._is_compiled else _loss
+        logits_of, loss_of = (_compiled(f) if self._is_compiled else f for f in (_weak_logits, _loss))
+        method, state = self.recipe.method, self.method_state
         # The shapes never change, so cuDNN may look for the fastest way once.
         with torch.backends.cudnn.flags(enabled=True, benchmark=True):
-            loss, coverage = loss_of(self.recipe.method, self.network, batch, self.method_state, self._dtype)
+            self.network.eval()
+            weak = logits_of(self.network, batch.weak, self._dtype)
+            self.network.train()
+            loss, coverage = loss_of(method, self.network, batch, weak, state, self._dtype)
             gradients = torch.autograd.grad(loss, self.optimizer.parameters)
         self.loss.copy_(loss.detach())
         self.coverage.copy_(coverage)
@@ -226,11 +230,16 @@ def _make_batch(
     )
 
 
+def _weak_logits(network: nn.Module, weak: Tensor, dtype: torch.dtype) -> Tensor:
+    with torch.no_grad(), _precision(weak.device, dtype):
+        return network(weak).float()
+
+
 def _loss(
-    method: Method, network: nn.Module, batch: Batch, state: dict[str, Tensor], dtype: torch.dtype
+    method: Method, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor], dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
     with _precision(batch.labeled.device, dtype):
-        return method.loss(network, batch, state)
+        return method.loss(network, batch, weak, state)
 
 
 @torch.inference_mode()

@@ -1,0 +1,75 @@
+import pytest
+import torch
+
+from dips.curators import CURATORS
+from dips.vision import checkpoint
+from dips.vision.auto import ImageAuto
+from dips.vision.run import Plan, Run, together
+
+from .examples import PLAN, pool, recipe, weights
+
+
+class KilledError(Exception):
+    pass
+
+
+def run_with(path, plan=PLAN, n_steps=30, seed=0):
+    return Run(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3), seed, path=path)
+
+
+def kill_at(run, step):
+    for _ in run.proceed():
+        if run.training.n_done >= step:
+            raise KilledError
+
+
+def without_times(history):
+    return [{k: v for k, v in record.items() if k != "elapsed_s"} for record in history]
+
+
+@pytest.mark.parametrize("step", [8, 24])
+def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step):
+    through = run_with(None)
+    together([through.proceed()])
+    with pytest.raises(KilledError):
+        kill_at(run_with(tmp_path / "run.pt"), step)
+    continued = run_with(tmp_path / "run.pt")
+    together([continued.proceed()])
+    assert torch.equal(weights(through.training.network), weights(continued.training.network))
+    assert (through.training.probabilities() == continued.training.probabilities()).all()
+    assert (through.useful == continued.useful).all()
+    assert without_times(through.history) == without_times(continued.history)
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    together([run_with(tmp_path / "run.pt").proceed()])
+    again = run_with(tmp_path / "run.pt")
+    assert len(list(again.proceed())) == 0
+    assert again.training.n_done == 30
+
+
+@pytest.mark.parametrize("other", [{"n_steps": 33}, {"seed": 1}, {"plan": Plan(41, 3, 3)}])
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
+    together([run_with(tmp_path / "run.pt").proceed()])
+    with pytest.raises(ValueError, match="other settings or data, so it cannot be continued"):
+        together([run_with(tmp_path / "run.pt", **other).proceed()])
+
+
+def test_a_write_that_breaks_off_leaves_the_last_checkpoint(tmp_path, monkeypatch):
+    path, run = tmp_path / "run.pt", run_with(None)
+    checkpoint.save(path, run)
+    before = path.read_bytes()
+
+    def break_off(state, file):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(torch, "save", break_off)
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.save(path, run)
+    assert path.read_bytes() == before
+
+
+def test_settings_are_described_the_same_in_every_process():
+    text = checkpoint.describe(pool(), recipe(), CURATORS.resolve(lambda evidence: evidence.confidence > 0))
+    assert " at 0x" not in text

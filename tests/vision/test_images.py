@@ -1,0 +1,92 @@
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from dips.vision import read_dataset, read_image_folder
+from dips.vision.images import as_images
+
+Image = pytest.importorskip("PIL.Image")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for k, name in enumerate(["a.png", "b.png", "more/c.png"]):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(np.full((10, 12, 3), 10 * k, dtype=np.uint8)).save(path)
+    (tmp_path / "notes.txt").write_text("not an image")
+    return tmp_path
+
+
+def test_a_folder_and_a_table_become_images_and_labels(folder):
+    (folder / "labels.csv").write_text("file,label\nmore/c.png,cat\na.png,dog\n")
+    X, y = read_image_folder(folder, folder / "labels.csv")
+    assert X.shape == (3, 10, 12, 3)
+    assert X[:, 0, 0, 0].tolist() == [0, 10, 20]
+    assert y.to_dict() == {"a.png": "dog", "b.png": None, "more/c.png": "cat"}
+
+
+def test_images_can_be_resized_and_made_gray(folder):
+    X, _ = read_image_folder(folder, pd.DataFrame({"file": ["a.png"], "label": [1]}), size=(8, 9), mode="L")
+    assert X.shape == (3, 8, 9, 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"file": ["z.png"], "label": [1]}, "names 1 files that are not in .*'z.png'"),
+        ({"file": ["a.png", "a.png"], "label": [1, 2]}, "names 'a.png' more than once"),
+        ({"file": ["a.png"]}, "needs two columns, file and label"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(folder, table, words):
+    with pytest.raises(ValueError, match=words):
+        read_image_folder(folder, pd.DataFrame(table))
+
+
+def test_images_of_several_sizes_need_a_size(folder):
+    Image.fromarray(np.zeros((20, 20, 3), dtype=np.uint8)).save(folder / "d.png")
+    with pytest.raises(ValueError, match=r"of 2 sizes.*choose one with size="):
+        read_image_folder(folder, pd.DataFrame({"file": ["a.png"], "label": [1]}))
+
+
+def test_a_folder_without_images_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="No image was found"):
+        read_image_folder(tmp_path, pd.DataFrame({"file": [], "label": []}))
+
+
+@pytest.mark.parametrize("kind", ["bytes", "floats", "array", "pillow"])
+def test_any_pytorch_data_set_can_be_read(kind):
+    pixels = np.random.RandomState(0).randint(0, 256, (4, 9, 8, 3)).astype(np.uint8)
+
+    class Pairs(torch.utils.data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, k):
+            tensor = torch.from_numpy(pixels[k]).permute(2, 0, 1)
+            return {
+                "bytes": tensor,
+                "floats": tensor.float() / 255,
+                "array": pixels[k],
+                "pillow": Image.fromarray(pixels[k]),
+            }[kind], k - 1
+
+    X, y = read_dataset(Pairs())
+    np.testing.assert_array_equal(X, pixels)
+    assert y.tolist() == [-1, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.zeros((2, 8, 8, 3)), "must be bytes from 0 to 255.*got float64"),
+        (np.zeros((2, 8), dtype=np.uint8), r"must be of shape \(n, height, width, channels\)"),
+        (np.zeros((2, 3, 8, 8), dtype=np.uint8), "channels first.*transpose"),
+        (np.zeros((2, 7, 8, 3), dtype=np.uint8), "at least 8 pixels"),
+    ],
+)
+def test_what_is_no_image_is_refused(X, words):
+    with pytest.raises(ValueError, match=words):
+        as_images(X)

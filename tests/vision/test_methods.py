@@ -1,0 +1,78 @@
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from dips.vision.fixmatch import FixMatch
+from dips.vision.freematch import FreeMatch
+from dips.vision.method import Batch, Supervised
+
+SURE, UNSURE = [9.0, 0.0, 0.0], [0.2, 0.0, 0.1]
+
+
+class Logits(nn.Module):
+    """A network whose images are logits already."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, x):
+        return self.scale * x
+
+
+def batch(weak, strong, labeled=((2.0, 0.0, 0.0),), labels=(0,), trusted=None):
+    weak, strong = torch.tensor(weak), torch.tensor(strong)
+    trusted = torch.ones(len(weak), dtype=torch.bool) if trusted is None else torch.tensor(trusted)
+    return Batch(torch.tensor(labeled), torch.tensor(labels), weak, strong, trusted)
+
+
+def loss_of(method, views, state=None):
+    return method.loss(Logits(), views, views.weak, method.state(3, "cpu") if state is None else state)
+
+
+def test_supervised_is_the_cross_entropy_of_the_labels():
+    loss, coverage = loss_of(Supervised(), batch([SURE], [SURE]))
+    torch.testing.assert_close(loss, cross_entropy(torch.tensor([[2.0, 0.0, 0.0]]), torch.tensor([0])))
+    assert coverage == 0
+
+
+def test_fixmatch_asks_of_the_strong_view_what_the_weak_one_says():
+    loss, coverage = loss_of(FixMatch(), batch([SURE, UNSURE], [[0.0, 1.0, 0.0], [0.0, 0.0, 5.0]]))
+    labeled = cross_entropy(torch.tensor([[2.0, 0.0, 0.0]]), torch.tensor([0]))
+    unlabeled = cross_entropy(torch.tensor([[0.0, 1.0, 0.0]]), torch.tensor([0])) / 2  # the mean is over all of them
+    torch.testing.assert_close(loss, labeled + unlabeled)
+    assert coverage == 0.5
+
+
+@pytest.mark.parametrize("method", [FixMatch(), FreeMatch()], ids=["FixMatch", "FreeMatch"])
+def test_distrusted_pseudo_labels_are_not_used(method):
+    loss, coverage = loss_of(method, batch([SURE], [[0.0, 3.0, 0.0]], trusted=[False]))
+    assert coverage == 0
+    torch.testing.assert_close(loss, loss_of(Supervised(), batch([SURE], [SURE]))[0])
+
+
+def test_freematch_starts_at_one_over_the_classes_and_follows_the_confidence():
+    method = FreeMatch(memory=0.5)
+    state = method.state(3, "cpu")
+    assert state["threshold"].item() == pytest.approx(1 / 3)
+    loss_of(method, batch([SURE], [SURE]), state)
+    q = torch.tensor(SURE).softmax(0)
+    assert state["threshold"].item() == pytest.approx(0.5 / 3 + 0.5 * q.max().item())
+    torch.testing.assert_close(state["probability"], 0.5 / 3 + 0.5 * q)
+
+
+def test_freematch_asks_less_of_classes_it_knows_less():
+    method = FreeMatch()
+    state = {"threshold": torch.tensor(0.9), "probability": torch.tensor([0.6, 0.3, 0.1])}
+    torch.testing.assert_close(method.thresholds(state, 3), torch.tensor([0.9, 0.45, 0.15]))
+
+
+def test_freematch_prefers_that_all_classes_are_predicted():
+    method = FreeMatch(fairness=1.0, weight=0.0)
+    one_class = batch([SURE] * 3, [[3.0, 0.0, 0.0]] * 3)
+    all_classes = batch([SURE] * 3, [[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])
+    fair, unfair = (loss_of(method, b)[0] for b in (all_classes, one_class))
+    assert fair.isfinite()
+    assert unfair.isfinite()
+    assert fair != unfair

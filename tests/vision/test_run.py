@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import torch
+
+from dips.curators import CURATORS
+from dips.curators.base import Curator
+from dips.vision.auto import ImageAuto
+from dips.vision.percentile import Percentile
+from dips.vision.run import Plan, Run, together
+
+from .examples import N_LABELED, N_WRONG, PLAN, colors, pool, recipe, run_of, weights
+
+
+class Notes(Curator):
+    """Keeps every evidence it is shown, and drops what it is told to."""
+
+    def __init__(self, dropped=()):
+        self.dropped = dropped
+        self.seen = []
+
+    def curate(self, evidence):
+        self.seen.append(evidence)
+        useful = np.ones(evidence.labels.shape, dtype=bool)
+        if len(self.seen) <= len(self.dropped):
+            useful[self.dropped[len(self.seen) - 1]] = False
+        return useful
+
+
+@pytest.mark.parametrize("curator", [ImageAuto(n_folds=3), Percentile(), CURATORS.resolve("small_loss")], ids=repr)
+def test_wrong_labels_are_dropped_first(curator):
+    run = run_of(curator)
+    dropped = np.flatnonzero(~run.useful)
+    assert (dropped < N_WRONG).sum() >= min(0.8 * dropped.size, N_WRONG)
+    assert (dropped < N_WRONG).sum() > N_WRONG / 2
+
+
+def test_labels_are_judged_at_the_start_and_after_each_round_but_the_last():
+    run = run_of(Notes())
+    assert [e.round for e in run.curator.seen] == [0, 1, 2]
+    assert [record["round"] for record in run.history] == [0, 1, 2, 3]
+
+
+def test_without_a_curator_there_is_no_warm_up_and_every_label_is_used():
+    run = run_of(CURATORS.resolve("none"))
+    assert [record["round"] for record in run.history] == [1, 2, 3]
+    assert run.useful.all()
+    assert np.isnan(run.confidence).all()
+
+
+def test_a_dropped_label_is_not_trained_on_and_may_return():
+    run = run_of(Notes(dropped=([0, 1], [1])))
+    assert [record["n_given"] for record in run.history] == [N_LABELED, N_LABELED - 2, N_LABELED - 1, N_LABELED]
+    assert [record["n_dropped"] for record in run.history] == [2, 0, 0, 0]
+    assert [record["n_returned"] for record in run.history] == [0, 1, 1, 0]
+
+
+def test_curators_are_shown_the_average_over_the_checkpoints():
+    run = run_of(Notes())
+    for evidence in run.curator.seen:
+        assert evidence.is_given.all()
+        rows = np.arange(N_LABELED)
+        np.testing.assert_allclose(evidence.confidence, evidence.mean_probabilities[rows, evidence.labels])
+        np.testing.assert_allclose(evidence.probabilities.sum(axis=1), 1)
+        assert evidence.features().shape == (N_LABELED, 8, 8, 3)
+
+
+def test_out_of_fold_probabilities_are_of_networks_that_did_not_see_the_label():
+    run = run_of(Notes())
+    p = run.curator.seen[0].out_of_fold(3)
+    labels = pool().labels[:N_LABELED].numpy()
+    wrong = np.arange(N_LABELED) < N_WRONG
+    agrees = p.argmax(axis=1) == labels
+    assert agrees[~wrong].mean() > 0.8
+    assert agrees[wrong].mean() < 0.4
+
+
+def test_each_part_of_the_labels_sits_out_in_turn():
+    class SittingOut(Notes):
+        n_sit_out = 3
+
+    told = []
+    run = Run(pool(), recipe(), Plan(warm_up_steps=2, n_rounds=4, n_checkpoints=1), SittingOut())
+    use = run.training.use
+    run.training.use = lambda rows: (told.append(rows), use(rows))
+    together([run.proceed()])
+    sat_out = [set(range(N_LABELED)) - set(rows.tolist()) for rows in told]
+    assert [len(part) for part in sat_out] == [15, 15, 15, 0]  # none in the last round
+    assert set.union(*sat_out[:3]) == set(range(N_LABELED))
+
+
+def test_pseudo_labels_can_be_judged_too():
+    n = len(colors()[1])
+    curator = Notes(dropped=([], [50, 60]))
+    run = run_of(curator, Plan(warm_up_steps=2, n_rounds=2, n_checkpoints=2, pseudo_labels=True))
+    evidence = curator.seen[1]
+    assert evidence.labels.shape == (n,)
+    assert evidence.is_given.sum() == N_LABELED
+    assert (~run.training._trusted).nonzero().flatten().tolist() == [50, 60]
+    assert run.history[1]["n_untrusted"] == 2
+
+
+def test_runs_side_by_side_are_the_same_as_alone():
+    def fresh(seed):
+        return Run(pool(), recipe(n_steps=12), PLAN, CURATORS.resolve("none"), seed)
+
+    side_by_side, alone = [fresh(0), fresh(1)], fresh(1)
+    together([run.proceed() for run in side_by_side])
+    together([alone.proceed()])
+    assert torch.equal(weights(side_by_side[1].training.network), weights(alone.training.network))
+
+
+def test_the_accuracy_on_validation_images_is_logged_at_every_checkpoint():
+    X, y = colors(30, random_state=1)
+    records = []
+    run_of(CURATORS.resolve("none"), validation=(torch.from_numpy(X), y), log=records.append)
+    accuracies = [record["accuracy"] for record in records]
+    assert len(accuracies) == PLAN.n_rounds * PLAN.n_checkpoints
+    assert accuracies[-1] > 0.9
+    assert records[-1]["step"] == 45
