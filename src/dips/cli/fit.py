@@ -156,7 +156,7 @@ def _print_result(run: Run) -> None:
     console.print(
         printable(said_of_labels(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
     )
-    console.print(printable(f"Chosen by validation: {BY_NAME[m['chosen']].title}; it was then trained on all rows."))
+    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}; it was then trained on all rows."))
     console.print(printable(f"Open {run.report}"))
 
 

@@ -171,8 +171,8 @@ def _model(summary: dict[str, Any]) -> str:
     value = f"{amount(metric, score['value'])} ({amount(metric, score['low'])} to {amount(metric, score['high'])})"
     if chosen["name"] == "plain":
         return (
-            f"The plain model was best in validation, so it was kept: {title_of(metric)} {value} on "
-            f"{summary['rows']['test']:,} held-out rows. Distrusting labels bought nothing here."
+            f"The plain model was kept: {title_of(metric)} {value} on {summary['rows']['test']:,} held-out rows. "
+            "Distrusting labels bought nothing here."
         )
     gain = score["gain"]
     interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
@@ -185,6 +185,6 @@ def _model(summary: dict[str, Any]) -> str:
             f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
         )
     return (
-        f"The best model in validation was {chosen['title']}: {title_of(metric)} {value} on "
+        f"The model that was kept is {chosen['title']}: {title_of(metric)} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."
     )

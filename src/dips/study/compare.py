@@ -20,6 +20,9 @@ from dips.study.settings import Settings
 from dips.tabular.errors import DataError
 from dips.tabular.target import Target
 
+USUAL = "curated"  # helps where labels are dirty and does hardly any harm where they are clean (docs/results.md)
+_CLEAR = 2  # standard errors
+_N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
 
@@ -32,6 +35,14 @@ class Split:
     unlabeled: Rows
 
 
+@dataclass(frozen=True)
+class Gain:
+    """How much better, and the standard error of that."""
+
+    value: float
+    error: float
+
+
 @dataclass
 class Comparison:
     """What the comparison found.
@@ -40,7 +51,9 @@ class Comparison:
     ----------
     folds, validation : the deciding metric in each fold, and its mean, by candidate
     test : class probabilities of the held-out rows, by candidate
-    chosen : name of the candidate with the best validation; of equals, the simplest
+    of_folds : class probabilities of the rows of each fold, by candidate
+    gains : over the usual candidate, in validation
+    chosen : name of the candidate to keep
     skipped : why a candidate was left out, by name
     seconds : time a candidate took
     """
@@ -50,13 +63,15 @@ class Comparison:
     test: dict[str, Array] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    of_folds: dict[str, list[Array]] = field(default_factory=dict)
+    gains: dict[str, Gain] = field(default_factory=dict)
     chosen: str = PLAIN
 
     def add(self, name: str, probabilities: list[Array], codes: list[Array], metric: str, positive: int) -> None:
         """Keep what a candidate said: of the rows of each fold, then of the held-out rows."""
-        *of_folds, self.test[name] = probabilities
+        *self.of_folds[name], self.test[name] = probabilities
         score = METRICS[metric].score
-        self.folds[name] = [score(y, p, positive) for y, p in zip(codes, of_folds, strict=True)]
+        self.folds[name] = [score(y, p, positive) for y, p in zip(codes, self.of_folds[name], strict=True)]
         self.validation[name] = float(np.mean(self.folds[name]))
 
 
@@ -91,7 +106,7 @@ def compare(
     A candidate that would not be done by the deadline is left out; the plain model never is.
     """
     found, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
-    parts = [*folds, (split.train, split.test)]
+    parts, codes = [*folds, (split.train, split.test)], [target.codes[v] for _, v in folds]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     found.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
     total, done, second_a_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
@@ -108,11 +123,12 @@ def compare(
             train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
             probabilities.append(folder.remembered(_part_name(name, k, parts), train)["p"])
             done += candidate.n_fits
-        found.add(name, probabilities, [target.codes[v] for _, v in folds], settings.metric, target.positive)
+        found.add(name, probabilities, codes, settings.metric, target.positive)
         found.seconds[name] = time.perf_counter() - began
         if not is_known:
             second_a_fit = found.seconds[name] / n_fits
-    found.chosen = choose(found.validation, settings.metric)
+    found.gains = gains_over_usual(found, codes, settings, target.positive)
+    found.chosen = choose(found.gains)
     return found
 
 
@@ -120,16 +136,43 @@ def _part_name(candidate: str, k: int, parts: list[tuple[Rows, Rows]]) -> str:
     return f"{candidate}-{'test' if k == len(parts) - 1 else k}"
 
 
-def choose(validation: dict[str, float], metric: str) -> str:
-    """Return the best by validation; of equals, the first, which is the simplest.
+def choose(gains: dict[str, Gain]) -> str:
+    """Keep the usual model unless another is clearly better than it in validation: by two standard errors.
+
+    Validation labels are dirty too, and few: of four models the best one there is often not the best. The usual one is
+    the first of the gains.
 
     Examples
     --------
-    >>> choose({"plain": 0.8, "curated": 0.8, "curated_pseudo": 0.7}, "accuracy")
+    >>> choose({"curated": Gain(0, 0), "plain": Gain(0.01, 0.01), "pseudo": Gain(-0.02, 0.01)})
+    'curated'
+    >>> choose({"curated": Gain(0, 0), "plain": Gain(0.04, 0.01), "pseudo": Gain(0.03, 0.01)})
     'plain'
     """
-    sign = 1 if METRICS[metric].more_is_better else -1
-    return max(validation, key=lambda name: sign * validation[name])
+    usual = next(iter(gains))
+    clear = {name: gain.value for name, gain in gains.items() if gain.value > _CLEAR * gain.error}
+    return max(clear, key=lambda name: clear[name]) if clear else usual
+
+
+def gains_over_usual(found: Comparison, codes: list[Array], settings: Settings, positive: int) -> dict[str, Gain]:
+    """How much better each model is in validation than the usual one, with the error of that."""
+    usual = USUAL if USUAL in found.of_folds else PLAIN
+    names = [usual, *(name for name in found.of_folds if name != usual)]
+    metric = METRICS[settings.metric]
+    computed = {
+        name: [metric.prepare(y, p, positive) for y, p in zip(codes, found.of_folds[name], strict=True)]
+        for name in names
+    }
+    draws = []  # (resamples, models): the mean over the folds
+    rng = np.random.default_rng(settings.seed)
+    for _ in range(_N_RESAMPLES):
+        weights = [np.bincount(rng.integers(0, y.size, y.size), minlength=y.size).astype(float) for y in codes]
+        draws.append([np.mean([f(w) for f, w in zip(computed[name], weights, strict=True)]) for name in names])
+    sign = 1 if metric.more_is_better else -1
+    differences = sign * (np.array(draws) - np.array(draws)[:, :1])
+    errors = np.nanstd(differences, axis=0)
+    values = [metric.gain(found.validation[name], found.validation[usual]) for name in names]
+    return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
 
 
 def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -72,6 +72,7 @@ class Findings:
             "chosen": self.comparison.chosen,
             "validation": self.comparison.validation,
             "validation_folds": self.comparison.folds,
+            "validation_gains": {name: asdict(gain) for name, gain in self.comparison.gains.items()},
             "test": self.scores,
             "skipped": self.comparison.skipped,
             "seconds": self.comparison.seconds,
