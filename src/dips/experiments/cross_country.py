@@ -52,7 +52,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
             "accuracy": means(frame, "method", "home", published=lambda m, h: accuracy("cross-country", h, m)),
             "differences": paired(frame, pairs, by="home"),
             "divergence": means(
-                seen, "method", "home", "divergence", lambda m, h: said.get(m) if h == "cutract" else None, scale=1
+                seen, "method", "home", "divergence", lambda m, h: said.get(m) if h == "cutract" else None, 1, 4
             ),
             "important_features": important(seen),
         },
@@ -114,6 +114,7 @@ def _draw_radar(fig: Any, axis: Any, part: pd.DataFrame, features: list[str], ti
         closed = [*distance, distance[0]]
         radar.plot([*angles, angles[0]], closed, color=figures.color(str(method), position), label=method)
     radar.set_xticks(angles, features, fontsize=7)
+    radar.tick_params(axis="y", labelsize=5)
     radar.set_title(title, fontsize=8)
 
 

@@ -59,7 +59,7 @@ def show(experiment: Experiment, plan: Plan, store: Store, folder: Path) -> Show
     for name, table in report.tables.items():
         tables.write(table, folder, f"{experiment.name}-{name}")
     for name, draw in report.figures.items():
-        figures.save(draw(), folder, f"{experiment.name}-{name}")
+        figures.save(draw, folder, f"{experiment.name}-{name}")
     if results.failures:
         tables.write(failures_table(results), folder, f"{experiment.name}-failures")
     return Shown(experiment, plan, results, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,15 @@ _STYLE = {
 
 def figure(n_columns: int = 1, n_rows: int = 1, width: float = 4.2, height: float = 3.2, **settings: Any) -> Any:
     """Return a figure and its axes, as a flat list."""
-    mpl = _matplotlib()
-    with mpl.rc_context(_STYLE):
-        fig = mpl.figure.Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
-        axes = np.ravel(fig.subplots(n_rows, n_columns, **settings)).tolist()
-    return fig, axes
+    fig = _matplotlib().figure.Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    return fig, np.ravel(fig.subplots(n_rows, n_columns, **settings)).tolist()
 
 
-def save(fig: Any, folder: Path, name: str) -> None:
-    """Write a figure as PNG and as SVG."""
+def save(draw: Callable[[], Any], folder: Path, name: str) -> None:
+    """Draw a figure and write it as PNG and as SVG."""
     folder.mkdir(parents=True, exist_ok=True)
     with _matplotlib().rc_context(_STYLE):
+        fig = draw()
         fig.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
         fig.savefig(folder / f"{name}.svg", metadata={"Date": None})
 

@@ -10,6 +10,8 @@ from scipy.stats import t as student_t
 
 from dips._typing import Array
 
+_FEWEST = 3
+
 
 def standard_error(values: Any) -> float:
     """Standard error of the mean over distinct seeds; NaN for fewer than two."""
@@ -33,7 +35,7 @@ def compare(first: Any, second: Any, test_over_train: float = 0.0) -> Comparison
     Splits of one table share rows, so their differences vary less than those of fresh tables would. Nadeau and Bengio
     (2003) correct the variance of the mean from s²/n to s² (1/n + test_over_train), with the ratio of test to training
     rows. For synthetic tables, drawn anew with each seed, the ratio is 0 and the test is the plain one. The standard
-    error is s/√n in both cases.
+    error is s/√n in both cases. Fewer than three seeds are not tested: two differences may agree by chance.
 
     Examples
     --------
@@ -42,8 +44,8 @@ def compare(first: Any, second: Any, test_over_train: float = 0.0) -> Comparison
     """
     gain = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     n = gain.size
-    if n < 2:
-        return Comparison(float(gain.mean()) if n else float("nan"), float("nan"), float("nan"), n)
+    if n < _FEWEST:
+        return Comparison(float(gain.mean()) if n else float("nan"), standard_error(gain), float("nan"), n)
     mean, variance = float(gain.mean()), float(gain.var(ddof=1))
     spread = np.sqrt(variance * (1 / n + test_over_train))
     if spread == 0:

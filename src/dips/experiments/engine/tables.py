@@ -15,7 +15,7 @@ from dips.persistence.files import write_whole
 _LEVEL = 0.05
 
 
-def with_error(values: pd.Series, scale: float = 100.0) -> str:
+def with_error(values: pd.Series, scale: float = 100.0, digits: int = 2) -> str:
     """Mean and standard error over seeds, in percent.
 
     Examples
@@ -26,7 +26,8 @@ def with_error(values: pd.Series, scale: float = 100.0) -> str:
     values = values.dropna() * scale
     if not values.size:
         return ""
-    return f"{values.mean():.2f}" + (f" ± {standard_error(values):.2f}" if values.size > 1 else "")
+    error = f" ± {standard_error(values):.{digits}f}" if values.size > 1 else ""
+    return f"{values.mean():.{digits}f}{error}"
 
 
 def means(
@@ -36,6 +37,7 @@ def means(
     value: str = "accuracy",
     published: Callable[[Any, Any], Any] = lambda row, column: None,
     scale: float = 100.0,
+    digits: int = 2,
 ) -> pd.DataFrame:
     """Means with standard errors; after each column, what the paper says of it, where it says anything.
 
@@ -45,7 +47,7 @@ def means(
     table = pd.DataFrame(index=pd.Index(row_names, name=rows))
     for column in column_names:
         part = frame[frame[columns] == column]
-        cells = part.groupby(rows, sort=False)[value].apply(lambda values: with_error(values, scale))
+        cells = part.groupby(rows, sort=False)[value].apply(lambda values: with_error(values, scale, digits))
         table[str(column)] = cells.reindex(table.index).fillna("")
         said = [published(row, column) for row in row_names]
         if any(s is not None for s in said):
