@@ -15,7 +15,7 @@ from dips.vision.datasets import load_images
 from dips.vision.experiments import noisy_labels
 from dips.vision.method import Supervised
 from dips.vision.pool import Pool
-from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms
+from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
 from dips.vision.training import Recipe
 
 
@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", default=["wrn-28-2", "fast"])
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--runs", type=int, nargs="*", default=[], help="also time so many runs side by side")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--max-images", type=int)
     options = parser.parse_args()
@@ -38,10 +39,13 @@ def main() -> None:
         recipe = Recipe(network, batch_size=options.batch_size)
         for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
             found = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
-            steps_a_second = 1000 / found["step"]
-            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_a_second": round(steps_a_second, 1)}
-            images = round(steps_a_second * each.images_a_step)
+            pace = 1000 / found["step"]
+            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_a_second": round(pace, 1)}
+            images = round(pace * each.images_a_step)
             print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
+        for n_runs in options.runs:
+            total = steps_a_second(pool, recipe, n_runs, options.steps)
+            print(f"{network}: {n_runs} runs side by side, {total:.1f} steps/s in all", flush=True)
 
 
 if __name__ == "__main__":

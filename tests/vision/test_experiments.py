@@ -7,7 +7,7 @@ from dips.vision.datasets import ImageData
 from dips.vision.experiments import Arm, compare, labeled_part, noisy_labels, steps_to
 from dips.vision.percentile import Percentile
 from dips.vision.pool import Pool
-from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms
+from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
 
 from .examples import CPU, PLAN, colors, pool, recipe
 
@@ -52,6 +52,7 @@ def test_the_parts_of_a_step_are_timed():
     found = breakdown(pool(), recipe(), n_steps=2)
     assert set(found) == {"step", "augmentation", "network", "optimizer", "rest"}
     assert copy_bandwidth(CPU, 2**16) > 0
+    assert steps_a_second(pool(), recipe(), n_runs=2, n_steps=1) > 0
 
 
 def test_the_floor_counts_what_layers_read_and_write():

@@ -70,7 +70,7 @@ class _Pooled(nn.Module):
 
 
 class FastNet(nn.Module):
-    """Ten layers, as many multiplications as WideResNet-28-2 and a fifth of its memory traffic.
+    """Ten convolutions, about as many multiplications as WideResNet-28-2 and a third of its memory traffic.
 
     On a GPU small images are a matter of bytes moved, not of arithmetic: few wide layers beat many narrow ones, and a
     norm after the pooling reads a quarter of what one before it would.

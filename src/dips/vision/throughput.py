@@ -12,6 +12,7 @@ from torch import nn
 from dips.vision.pool import Pool
 from dips.vision.training import Recipe, Training
 
+_STEPS_TO_WARM_UP = 10
 _BYTES = 2  # of a number in half precision
 # Tensors of its input's and its output's size that a layer reads or writes at the least.
 _EVALUATION = {nn.Conv2d: (1, 1), nn.BatchNorm2d: (1, 1)}
@@ -22,7 +23,7 @@ _BACKWARD = {nn.Conv2d: (2, 2), nn.BatchNorm2d: (3, 2)}  # gradients of input an
 def breakdown(pool: Pool, recipe: Recipe, n_steps: int = 200) -> dict[str, float]:
     """Milliseconds of a whole step and of its parts, each recorded and replayed by itself."""
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
-    for _ in range(10):
+    for _ in range(_STEPS_TO_WARM_UP):
         training.step()
     step_ms = _milliseconds(training, training.step, n_steps)
     with training.on_stream():
@@ -35,6 +36,19 @@ def breakdown(pool: Pool, recipe: Recipe, n_steps: int = 200) -> dict[str, float
     }
     found = {name: _milliseconds(training, _recorded(training, part), n_steps) for name, part in parts.items()}
     return {"step": step_ms, **found, "rest": step_ms - sum(found.values())}
+
+
+def steps_a_second(pool: Pool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
+    """Steps a second, all in all, of several trainings side by side."""
+    trainings = [Training(pool, recipe, pool.labeled_rows, seed) for seed in range(n_runs)]
+
+    def one_step_each() -> None:
+        for training in trainings:
+            training.step()
+
+    for _ in range(_STEPS_TO_WARM_UP):
+        one_step_each()
+    return 1000 * n_runs / _milliseconds(trainings[0], one_step_each, n_steps)
 
 
 def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:

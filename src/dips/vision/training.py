@@ -124,6 +124,9 @@ class Training:
     def _is_recorded(self) -> bool:
         return self.stream is not None and self._is_compiled and distributed.n_processes() == 1
 
+    def _fast(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return _compiled(function) if self._is_compiled else function
+
     def _compute(self) -> None:
         gradients = self.gradients(self.batch())
         if distributed.n_processes() > 1:
@@ -133,20 +136,22 @@ class Training:
 
     def batch(self) -> Batch:
         """Draw and augment one step's images."""
-        make = _compiled(_make_batch) if self._is_compiled else _make_batch
+        make = self._fast(_make_batch)
         augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._trusted, self._u)
         with torch.no_grad():
             return make(self.pool, *buffers, self._sizes, augmentation, self._dtype)
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
-        logits_of, loss_of = (_compiled(f) if self._is_compiled else f for f in (_weak_logits, _loss))
+        logits_of, loss_of = self._fast(_weak_logits), self._fast(_loss)
         method, state = self.recipe.method, self.method_state
         # The shapes never change, so cuDNN may look for the fastest way once.
         with torch.backends.cudnn.flags(enabled=True, benchmark=True):
-            self.network.eval()
-            weak = logits_of(self.network, batch.weak, self._dtype)
-            self.network.train()
+            weak = batch.weak
+            if method.uses_unlabeled:
+                self.network.eval()
+                weak = logits_of(self.network, batch.weak, self._dtype)
+                self.network.train()
             loss, coverage = loss_of(method, self.network, batch, weak, state, self._dtype)
             gradients = torch.autograd.grad(loss, self.optimizer.parameters)
         self.loss.copy_(loss.detach())
