@@ -139,6 +139,12 @@ def test_settings_out_of_range_are_refused(settings):
         classifier(**settings).fit(colors()[0], dirty_labels())
 
 
+@pytest.mark.parametrize("where", ["checkpoint", "log"])
+def test_a_file_in_no_folder_is_refused_before_any_work(tmp_path, where):
+    with pytest.raises(ValueError, match=f"{where}=.*must be a file in a folder that exists"):
+        classifier(**{where: tmp_path / "no" / "file"}).fit(colors()[0], dirty_labels())
+
+
 def test_images_and_labels_must_be_as_many():
     with pytest.raises(ValueError, match="X has 120 images, y has 119"):
         classifier().fit(colors()[0], dirty_labels()[1:])

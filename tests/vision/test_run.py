@@ -88,6 +88,14 @@ def test_each_part_of_the_labels_sits_out_in_turn():
     assert set.union(*sat_out[:3]) == set(range(N_LABELED))
 
 
+def test_of_no_class_do_all_labels_sit_out():
+    run = Run(pool(), recipe(), PLAN, ImageAuto(n_folds=3))
+    labels = run.labels[run.rows]
+    run.useful[run.rows[labels == 1][1:]] = False  # one label of class 1 is left
+    for run.round in (1, 2):
+        assert set(run.labels[run._trained_on()]) == {0, 1, 2}
+
+
 def test_pseudo_labels_can_be_judged_too():
     n = len(colors()[1])
     curator = Notes(dropped=([], [50, 60]))

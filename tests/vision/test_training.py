@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -109,6 +111,24 @@ def test_a_flat_channel_does_not_divide_by_zero():
 
 def test_all_labeled_rows_are_used_at_first():
     assert training()._n_rows.item() == N_LABELED
+
+
+def test_the_step_is_one_graph_that_all_trainings_of_a_shape_share(monkeypatch):
+    def traced(function):
+        return torch.compile(function, backend=counting, dynamic=False, fullgraph=True)  # nothing waits for the host
+
+    n_graphs = []
+
+    def counting(graph, inputs):
+        n_graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    monkeypatch.setattr("dips.vision.training._compiled", cache(traced))
+    for seed in (0, 1):
+        compiled, plain = trained(2, compiled=True, seed=seed), trained(2, seed=seed)
+        torch.testing.assert_close(weights(compiled.network), weights(plain.network))
+    assert len(n_graphs) == 3  # the batch, the weak views, the loss
 
 
 @pytest.mark.parametrize("method", METHODS[:2], ids=lambda m: type(m).__name__)

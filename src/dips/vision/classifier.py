@@ -189,6 +189,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
         recipe, curator = self._recipe(), _resolved(self.curator)
+        checkpoint, log = (_path(name, getattr(self, name)) for name in ("checkpoint", "log"))
         plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = distributed.join(_device(self.device))
         pool = Pool.of(images, labels.codes, labels.classes.size, device)
@@ -200,8 +201,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             curator,
             seed,
             validation=_validation(X_val, y_val, labels, images.shape[3], device),
-            log=json_lines(None if self.log is None else Path(self.log)),
-            path=None if self.checkpoint is None else Path(self.checkpoint),
+            log=json_lines(log),
+            path=checkpoint,
         )
         with progress(self.n_steps, recipe.images_a_step, bool(self.verbose)) as show:
             for _ in run.proceed():
@@ -266,6 +267,16 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
 def _resolved(curator: Any) -> Curator:
     return CURATORS.resolve(_OF_IMAGES[curator]() if isinstance(curator, str) and curator in _OF_IMAGES else curator)
+
+
+def _path(name: str, given: str | Path | None) -> Path | None:
+    """Return where to write, refused before any work if there is no such folder."""
+    if given is None:
+        return None
+    path = Path(given)
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
+    return path
 
 
 def _device(device: str | torch.device | None) -> torch.device:

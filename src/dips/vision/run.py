@@ -143,13 +143,13 @@ class Run:
         self._note(state)
 
     def _trained_on(self) -> Rows:
-        """Useful labels, less the part that sits out in this round."""
+        """Useful labels, less the part that sits out in this round; of no class do all sit out."""
         useful, n_parts = self.useful[self.rows], getattr(self.curator, "n_sit_out", 0)
         if n_parts and self.round < self.plan.n_rounds:
-            part = np.empty(self.rows.size, dtype=np.intp)
-            part[self._order] = np.arange(self.rows.size) % n_parts
-            staying = useful & (part != self.round % n_parts)
-            useful = staying if staying.any() else useful
+            labels = self.labels[self.rows]
+            folds = list(training_and_test(labels, n_parts, self._order))
+            stays = folds[self.round % len(folds)][0]
+            useful = useful & (stays | ~np.isin(labels, labels[useful & stays]))
         return self.rows[useful]
 
     def _curate(self, dynamics: Dynamics, watched: Rows) -> dict[str, Any]:
