@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dips.datasets import available, describe, load
+from dips.datasets import TABLES, available, describe, load
 from dips.datasets.declaration import Source
 from dips.datasets.download import Remote, cache_folder
-from dips.datasets.load import TABLES
 from dips.tabular.errors import DataError
 
 CSV = b"1,yes,3\n2,no,4\n3,yes,5\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,6 +125,21 @@ def all_(
 
 
 @paper.command()
+def data(data_folder: DataFolder = None) -> None:
+    """List the data sets: which are here, which are fetched when needed, which only you can have."""
+    from dips.datasets import TABLES, available
+
+    _use(data_folder)
+    here = available() if os.environ.get("DIPS_DATA") else []
+    rows = []
+    for name, declared in TABLES.items():
+        where = "in the folder" if name in here else "fetched when needed" if declared.source else "your own copy"
+        rows.append([name, declared.title, where, f"{declared.file}.parquet or .csv"])
+    output().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
+    output().print(printable("dips.datasets.describe(NAME) says which columns a file must have."))
+
+
+@paper.command()
 def page(
     path: Annotated[Path, typer.Argument(help="The Markdown file to write; figures go to images/paper beside it.")],
     results: ResultsFolder = _RESULTS,
@@ -156,21 +172,38 @@ def _plan(
     max_labeled: int | None,
     max_unlabeled: int | None,
 ) -> Plan:
-    from dips.datasets import available, load
+    from dips.datasets import available
     from dips.experiments.experiment import Plan
 
     _use(data_folder)
     if members != "checkpoints" and (not members.isdigit() or int(members) < 2):
         raise UserError(f'--members is a number from 2, or "checkpoints"; got {members!r}.')
-    for name in data:
-        load(name)  # what cannot be had is said before any work
-    return Plan(
+    plan = Plan(
         n_seeds=seeds or experiment.seeds,
         data=tuple(data or available()),
         members=members if members == "checkpoints" else int(members),
         max_labeled=max_labeled,
         max_unlabeled=max_unlabeled,
     )
+    lacking = _lacking(experiment, plan)
+    if data and lacking:
+        raise UserError(next(iter(lacking.values())))
+    for name, why in lacking.items():
+        remarks().print(printable(f"{name} is left out: {why}"))
+    return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
+
+
+def _lacking(experiment: Experiment, plan: Plan) -> dict[str, str]:
+    """Data sets that the experiment would use and that cannot be had, and why; said before any work."""
+    from dips.experiments.splits import table, tables_of
+
+    lacking = {}
+    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in tables_of(trial.data)}):
+        try:
+            table(name)
+        except UserError as error:
+            lacking[name] = str(error)
+    return lacking
 
 
 def _use(data_folder: Path | None) -> None:
@@ -186,6 +219,7 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
     from dips.experiments.engine import Store, run
     from dips.experiments.show import failures_table, remember
 
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes are the parallelism
     store = Store(results)
     trials = experiment.trials(plan)
     if not trials:

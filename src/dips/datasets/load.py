@@ -13,7 +13,7 @@ import pandas as pd
 from dips.datasets.declaration import Declaration, Source
 from dips.datasets.download import Remote, cache_folder, fetch
 from dips.datasets.prepare import Dataset, prepare
-from dips.datasets.tables import PRIVATE, PUBLIC, TABLES
+from dips.datasets.tables import PUBLIC, TABLES
 from dips.tabular.errors import DataError
 
 _ENDINGS = (".parquet", ".csv")
@@ -112,6 +112,3 @@ def _from_openml(source: Source, folder: Path) -> pd.DataFrame:
         ) from error
     table = pd.concat([found.data, found.target.astype(int)], axis=1)
     return table.set_axis(list(source.names), axis=1)
-
-
-__all__ = ["PRIVATE", "PUBLIC", "TABLES", "available", "describe", "load"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dips.experiments import grids
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
 from dips.experiments.published import accuracy
 from dips.experiments.selectors import draw
@@ -25,10 +25,12 @@ def cells(plan: Plan) -> Iterator[Cell]:
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's."""
+    pairs = [("PL+DIPS", _ALONE), (_ALONE, "PL")]
     return Report(
         {
             "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("aleatoric", t, m)),
-            "differences": paired(frame, [("PL+DIPS", _ALONE), (_ALONE, "PL")], by="table"),
+            "mean_difference": paired(over_tables(frame), pairs),
+            "differences": paired(frame, pairs, by="table"),
         },
         {"figure": lambda: draw(frame)},
     )

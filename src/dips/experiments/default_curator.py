@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dips.experiments import grids
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import CURATORS, Cell, Experiment, Plan, Report
 from dips.experiments.selectors import draw
 
@@ -34,8 +34,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy at each noise level, and the default against each of the others, table by table and on average."""
     others = ["Supervised", "PL", *(f"PL+{name}" for name in CURATORS)]
     pairs = [(_DEFAULT, other) for other in others]
-    averaged = frame.groupby(["method", "noise", "seed"], sort=False)[["accuracy", "test_over_train"]].mean()
-    tables = {"mean_difference": paired(averaged.reset_index(), pairs, by="noise")}
+    tables = {"mean_difference": paired(over_tables(frame, "method", "noise"), pairs, by="noise")}
     for noise in frame["noise"].unique():
         part, name = frame[frame["noise"] == noise], f"noise_{round(100 * noise)}"
         tables[f"accuracy_{name}"] = means(part, "table", "method")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dips.experiments import grids
 from dips.experiments.engine import figures
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
 
 SHARES = tuple(round(0.1 * i, 1) for i in range(1, 11))
@@ -35,7 +35,9 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
         {
             "gain": means(gains, "method", "share", value="gain"),
             "labels_needed": needed(gains),
-            "differences": paired(_averaged(frame), [(f"{n}+DIPS", n) for n in _LABELERS], by="share"),
+            "differences": paired(
+                over_tables(frame, "method", "share"), [(f"{n}+DIPS", n) for n in _LABELERS], by="share"
+            ),
         },
         {"figure": lambda: _draw(gains)},
     )
@@ -57,12 +59,6 @@ def needed(gains: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame({"share of labels needed": pd.Series(reached)}).rename_axis("method")
     table["paper"] = ["0.3 to 0.4" if str(m).endswith("+DIPS") else "" for m in table.index]
     return table
-
-
-def _averaged(frame: pd.DataFrame) -> pd.DataFrame:
-    """Over the tables, seed by seed."""
-    keys = ["method", "share", "seed"]
-    return frame.groupby(keys, sort=False)[["accuracy", "test_over_train"]].mean().reset_index()
 
 
 def _draw(gains: pd.DataFrame) -> Any:

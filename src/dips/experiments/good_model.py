@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from dips.experiments.engine import figures
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -49,8 +49,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Mean accuracies, gains over supervised training, cells harmed, and tests of the gain averaged over tables."""
     mean = 100 * frame.pivot_table(index=["backbone", "noise"], columns="method", values="accuracy", sort=False)
-    keys = ["method", "backbone", "noise", "seed"]
-    averaged = frame.groupby(keys, sort=False)[["accuracy", "test_over_train"]].mean().reset_index()
+    averaged = over_tables(frame, "method", "backbone", "noise")
     averaged["setting"] = [f"{b}, noise {n}" for b, n in zip(averaged["backbone"], averaged["noise"], strict=True)]
     pairs = [(name, "Supervised") for name in _METHODS if name != "Supervised"]
     return Report(

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dips.experiments import grids
 from dips.experiments.engine import figures
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import CURATORS, Cell, Experiment, Plan, Report
 from dips.experiments.published import accuracy
 
@@ -29,6 +29,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     return Report(
         {
             "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("selectors", t, m)),
+            "mean_difference": paired(over_tables(frame), pairs),
             "differences": paired(frame, pairs, by="table"),
         },
         {"figure": lambda: draw(frame)},

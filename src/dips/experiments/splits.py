@@ -56,11 +56,16 @@ def authors_seeds(n: int) -> list[int]:
 
 def fingerprint(data: str) -> str:
     """What identifies the rows that a name stands for."""
+    return "+".join(table(name).fingerprint for name in tables_of(data)) or data
+
+
+def tables_of(data: str) -> tuple[str, ...]:
+    """The data sets that a name of a trial's rows stands for; none for synthetic ones."""
     if data in SYNTHETIC:
-        return data
+        return ()
     if data.startswith(CROSS):
-        return "+".join(table(name).fingerprint for name in _cross_tables(data))
-    return table(data).fingerprint
+        return ("cutract", "seer") if data == f"{CROSS}cutract" else ("heart",)
+    return (data,)
 
 
 def table(name: str) -> Dataset:
@@ -68,7 +73,7 @@ def table(name: str) -> Dataset:
     return _kept(name, os.environ.get("DIPS_DATA"))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _kept(name: str, folder: str | None) -> Dataset:
     return load(name)
 
@@ -126,14 +131,10 @@ def _drawn(dataset: Dataset) -> Rows:
     return rows.to_numpy() if rows.size <= wanted else rows.sample(wanted, random_state=_DRAWN_WITH).to_numpy()
 
 
-def _cross_tables(data: str) -> tuple[str, ...]:
-    return ("cutract", "seer") if data == f"{CROSS}cutract" else ("heart",)
-
-
 def _cross_rows(trial: Trial) -> tuple[Array, Array, tuple[Rows, Rows, Rows], tuple[str, ...]]:
     """A fifth of the home's rows labeled, the others for the test; unlabeled rows from other countries."""
     home = trial.data.removeprefix(CROSS)
-    tables = [table(name) for name in _cross_tables(trial.data)]
+    tables = [table(name) for name in tables_of(trial.data)]
     X, y = np.concatenate([t.matrix for t in tables]), np.concatenate([t.y for t in tables])
     if home == "cutract":
         at_home, away = _drawn(tables[0]), tables[0].y.size + _drawn(tables[1])

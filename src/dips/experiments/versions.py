@@ -63,4 +63,4 @@ def _draw(quadrants: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(9, "versions", "Keep pseudo-labels, or propose anew", "Appendix C.7", 20, cells, report)
+EXPERIMENT = Experiment(9, "versions", "Keep pseudo-labels, or propose anew", "Appendix C.7", 10, cells, report)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dips.experiments import grids
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
 from dips.experiments.published import accuracy
 from dips.experiments.selectors import draw
@@ -28,10 +28,12 @@ def cells(plan: Plan) -> Iterator[Cell]:
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's."""
+    pairs = [("PL+DIPS", _SEMI), ("PL+DIPS", _SELF), (_SEMI, _SELF)]
     return Report(
         {
             "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("vime", t, m)),
-            "differences": paired(frame, [("PL+DIPS", _SEMI), ("PL+DIPS", _SELF), (_SEMI, _SELF)], by="table"),
+            "mean_difference": paired(over_tables(frame), pairs),
+            "differences": paired(frame, pairs, by="table"),
         },
         {"figure": lambda: draw(frame)},
     )

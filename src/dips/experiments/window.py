@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dips.experiments.engine import figures
-from dips.experiments.engine.tables import means, paired
+from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
 
 _STARTS = {"all": 0.0, "without the first 25 %": 0.25, "without the first 50 %": 0.5, "without the first 75 %": 0.75}
@@ -25,7 +25,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy, and the difference to the whole training, averaged over tables seed by seed."""
-    averaged = frame.groupby(["method", "seed"], sort=False)[["accuracy", "test_over_train"]].mean().reset_index()
+    averaged = over_tables(frame)
     pairs = [(name, "all") for name in _STARTS if name != "all"]
     return Report(
         {

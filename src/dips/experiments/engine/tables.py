@@ -38,6 +38,7 @@ def means(
     published: Callable[[Any, Any], Any] = lambda row, column: None,
     scale: float = 100.0,
     digits: int = 2,
+    source: str = "paper",
 ) -> pd.DataFrame:
     """Means with standard errors; after each column, what the paper says of it, where it says anything.
 
@@ -51,8 +52,14 @@ def means(
         table[str(column)] = cells.reindex(table.index).fillna("")
         said = [published(row, column) for row in row_names]
         if any(s is not None for s in said):
-            table[f"{column}, paper"] = ["" if s is None else str(s) for s in said]
+            table[f"{column}, {source}"] = ["" if s is None else str(s) for s in said]
     return table
+
+
+def over_tables(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Accuracy averaged over tables, seed by seed."""
+    found = frame.groupby([*(keys or ("method",)), "seed"], sort=False)[["accuracy", "test_over_train"]].mean()
+    return found.reset_index()
 
 
 def paired(
