@@ -72,9 +72,11 @@ def progress(enabled: bool) -> Iterator[tuple[Callable[[str, float], None], Cons
 
 def said_of_labels(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:
     """How many labels look wrong, and how many are listed."""
+    if n_suspects == 0:
+        return f"None of {n_labeled:,} labels looks wrong enough to be listed."
     listed = f"{n_suspects:,} of {n_labeled:,} are listed."
     return (
-        f"About {100 * share_wrong:.0f} % of the labels look wrong; {listed}"
-        if share_wrong is not None
-        else f"Suspect labels: {listed}"
+        f"Suspect labels: {listed}"
+        if share_wrong is None
+        else f"About {100 * share_wrong:.0f} % of the labels look wrong; {listed}"
     )

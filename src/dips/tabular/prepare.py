@@ -75,13 +75,13 @@ class Preparation:
         """Names of the floats."""
         return [f"{name} {part}".strip() for name, encoder in self.encoders.items() for part in encoder.parts]
 
-    def columns_of(self, name: str) -> list[int]:
-        """Positions in the matrix of what one column of the table became."""
+    def columns_of(self, name: str) -> slice:
+        """Where in the matrix one column of the table went."""
         start = 0
         for other, encoder in self.encoders.items():
             n = len(encoder.parts)
             if other == name:
-                return list(range(start, start + n))
+                return slice(start, start + n)
             start += n
         raise KeyError(name)
 
