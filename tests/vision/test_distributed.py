@@ -32,7 +32,7 @@ def test_two_processes_end_with_one_and_the_same_network(tmp_path):
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     (tmp_path / "train.py").write_text(SCRIPT.format(root=root, folder=str(tmp_path)))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    done = subprocess.run([*command, str(tmp_path / "train.py")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, str(tmp_path / "train.py")], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     first, second = (np.load(tmp_path / f"rank{rank}.npz") for rank in (0, 1))
     assert (first["p"] == second["p"]).all()

@@ -67,6 +67,8 @@ class Training:
         device = pool.device
         on_gpu = device.type == "cuda"
         self.stream = torch.cuda.Stream(device) if on_gpu else None
+        if self.stream is not None:
+            self.stream.wait_stream(torch.cuda.current_stream(device))  # the pool may still be on its way
         self._dtype = _dtype(device)
         self._is_compiled = on_gpu if recipe.compiled is None else recipe.compiled
         self._graph: torch.cuda.CUDAGraph | None = None
@@ -222,7 +224,8 @@ def _make_batch(
     n_labeled, n_unlabeled = sizes
     for_labeled, for_weak, for_strong = u.split([n_labeled, n_unlabeled, n_unlabeled])
     labeled = rows[(for_labeled[:, 0] * n_rows).long()]
-    unlabeled = (for_weak[:, 0] * pool.images.shape[0]).long()
+    n = pool.images.shape[0]
+    unlabeled = (for_weak[:, 0] * n).long().clamp(max=n - 1)  # single precision may round up to n
     weak_labeled = augmentation.weak(pool.images, labeled, for_labeled[:, 1 : 1 + N_WEAK])
     weak = augmentation.weak(pool.images, unlabeled, for_weak[:, 1 : 1 + N_WEAK])
     strong = augmentation.strong(pool.images, unlabeled, for_strong[:, 1:])
