@@ -116,6 +116,13 @@ def test_tables_of_any_kind_are_stacked(as_table):
     assert_array_equal(values.astype(np.float32), whole.to_numpy()[[3, 19, 20, 44]])
 
 
+@pytest.mark.parametrize("kinds", [(np.float32, np.float64), (np.float64, np.float32), (np.int64, np.float32)], ids=str)
+def test_no_digit_is_lost_between_parts_of_different_precision(kinds):
+    parts = [np.full((10, 2), value).astype(kind) for value, kind in zip((3, 0.1), kinds, strict=True)]
+    taken = StackedPool([TablePool(part) for part in parts]).take(np.array([4, 15]))
+    assert_array_equal(taken, np.concatenate(parts)[[4, 15]])
+
+
 def test_a_pool_is_its_own_pool():
     table = TablePool(frame())
     assert as_pool(table) is table

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dips._typing import Array, Rows
-from dips.pool import BATCH, Pool
-from dips.tables import concatenate, is_frame, library, names_of
+from dips.pool import BATCH, Pool, together
+from dips.tables import is_frame, library, names_of
 
 
 class ParquetPool(Pool):
@@ -79,16 +79,7 @@ class ParquetPool(Pool):
 
     def take(self, rows: Rows) -> Any:
         """Read the given rows, in ascending order."""
-        tables: list[Any] = []
-        taken: Array | None = None
-        for place, table in self.batches(rows):
-            if not isinstance(table, np.ndarray):
-                tables.append(table)
-                continue
-            if taken is None:
-                taken = np.empty((rows.size, *table.shape[1:]), dtype=table.dtype)  # filled in place: no second copy
-            taken[place] = table
-        return concatenate(tables) if taken is None else taken
+        return together(self.batches(rows), rows.size)
 
     def batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, Any]]:
         """Read the files from front to back, leaving out row groups of which no row is wanted."""

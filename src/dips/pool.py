@@ -86,10 +86,9 @@ class StackedPool(Pool):
 
     def take(self, rows: Rows) -> Any:
         """Take from each part, and put the rows back in order if they were not ascending."""
-        is_ascending = bool((np.diff(rows) >= 0).all())
+        is_ascending = bool((rows[1:] >= rows[:-1]).all())
         order = rows if is_ascending else np.sort(rows)
-        tables = [part.take(order[place] - start) for part, place, start in self._places(order)]
-        table = concatenate(tables)
+        table = together(self.batches(order), order.size)
         return table if is_ascending else take(table, np.searchsorted(order, rows))
 
     def batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, Any]]:
@@ -117,6 +116,22 @@ class StackedPool(Pool):
             first, last = np.searchsorted(rows, [whole.start, whole.stop])
             if first < last:
                 yield part, slice(int(first), int(last)), start
+
+
+def together(batches: Iterator[tuple[slice, Any]], n: int) -> Any:
+    """Return the n rows of all batches as one table; arrays are filled in place, so that there is no second copy."""
+    tables: list[Any] = []
+    whole: Array | None = None
+    for place, table in batches:
+        if not isinstance(table, np.ndarray):
+            tables.append(table)
+            continue
+        if whole is None:
+            whole = np.empty((n, *table.shape[1:]), dtype=table.dtype)
+        elif not np.can_cast(table.dtype, whole.dtype):  # one part in single precision, another in double
+            whole = whole.astype(np.result_type(table, whole))
+        whole[place] = table
+    return concatenate(tables) if whole is None else whole
 
 
 def as_pool(X: Any) -> Pool:
