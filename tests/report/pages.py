@@ -40,6 +40,13 @@ def hostile(place):
     return fit(attack, target=HOSTILE[1], id=(HOSTILE[5],), out=place / "run", rounds=2)
 
 
+def many_classes(place):
+    """A confusion table wider than a phone, and learned from few rows each."""
+    frame, _ = patients(n=240, n_labeled=240)
+    decades = (frame["age"] // 10).map(lambda d: f"between {10 * d} and {10 * d + 9}")
+    return fit(frame.assign(outcome=decades), target="outcome", out=place / "run", time_limit=1e-6)
+
+
 def large(place, n=30_000):
     frame, _ = patients(n=n, n_labeled=n)
     path = place / "large.html"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .pages import hostile, large, ordinary
+from .pages import hostile, large, many_classes, ordinary
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
@@ -173,6 +173,12 @@ def test_a_narrow_window_does_not_scroll_sideways(browser, page):
     opened(browser, page, width=390)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
     picture(browser, "phone")
+
+
+def test_many_classes_do_not_scroll_the_page_sideways_either(browser, tmp_path):
+    opened(browser, many_classes(tmp_path).report, width=390)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert len(browser.find_elements("css selector", ".confusion tbody tr")) == 7
 
 
 def test_it_prints(browser, page):
