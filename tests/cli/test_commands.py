@@ -150,6 +150,15 @@ def test_demo_is_the_demo(monkeypatch):
     assert called == [1]
 
 
+def test_a_demo_that_cannot_draw_says_why(monkeypatch, capsys):
+    def refuse():
+        raise SystemExit("The demo draws a picture with matplotlib; install it.")
+
+    monkeypatch.setattr("dips.demo.main", refuse)
+    assert dips(["demo"]) == 3
+    assert "The demo draws a picture with matplotlib" in said(capsys)[1]
+
+
 def test_every_default_is_in_the_help(capsys):
     assert dips(["fit", "--help"]) == 0
     out = " ".join(said(capsys)[0].split())

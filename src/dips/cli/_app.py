@@ -56,7 +56,9 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         code = app(arguments, standalone_mode=True)
     except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 1
+        if isinstance(exit_.code, str):  # words instead of a code, as from the demo where matplotlib is missing
+            return _complain(exit_.code, UserError.exit_code, arguments)
+        return int(exit_.code or 0)
     except UserError as error:
         return _complain(str(error), error.exit_code, arguments)
     except BrokenPipeError:
