@@ -23,13 +23,14 @@ from dips.vision.run import Plan
 from dips.vision.training import Recipe
 
 CURATORS = {"none": "none", "percentile": Percentile(), "auto": ImageAuto(), "dips": "dips", "small_loss": "small_loss"}
-METHODS = {"fixmatch": FixMatch(), "freematch": FreeMatch()}
+METHODS = ["fixmatch", "freematch"]
 ACCURACIES = (0.65, 0.70, 0.75, 0.80, 0.85)
 
 
 def arms(options: argparse.Namespace) -> list[Arm]:
     schedule = Schedule(options.steps, lr=options.lr)
-    recipe = Recipe(options.network, METHODS[options.method], schedule, options.batch_size)
+    method = FixMatch() if options.method == "fixmatch" else FreeMatch(memory=options.memory)
+    recipe = Recipe(options.network, method, schedule, options.batch_size)
     plan = Plan(options.warm_up, options.rounds, options.checkpoints)
     return [Arm(c, CURATORS[c], recipe, plan) for c in options.curators]
 
@@ -59,6 +60,9 @@ def main() -> None:
     parser.add_argument("--noise", default="worse", help="a name of human labels, or a rate of symmetric noise")
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--method", default="fixmatch", choices=METHODS)
+    parser.add_argument(
+        "--memory", type=float, default=0.999, help="of FreeMatch's thresholds; 0.99 for short schedules"
+    )
     parser.add_argument("--curators", nargs="+", default=["none", "percentile", "auto"], choices=CURATORS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--network", default="fast")

@@ -40,6 +40,7 @@ def test_a_comparison_notes_accuracies_and_how_many_dropped_labels_are_wrong(tmp
     judged = [r for r in records if r["event"] == "curation" and r["seed"] == 0]
     assert [r["n_kept"] + r["n_out"] for r in judged] == [45] * 3
     for r in judged:
+        assert {"n_dropped", "n_returned"} <= set(r)
         assert round(r["n_kept"] * r["wrong_kept"] + r["n_out"] * r["wrong_dropped"]) == 9
 
 

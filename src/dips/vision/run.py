@@ -160,12 +160,14 @@ class Run:
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.trust(self.useful | self.is_given)
-        self.log({"event": "curation", "round": self.round, "useful": np.flatnonzero(self.useful & self.is_given)})
-        return {
+        changed = {
             "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
             "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
             "n_untrusted": int((~self.useful[~self.is_given]).sum()),
         }
+        useful = np.flatnonzero(self.useful & self.is_given)
+        self.log({"event": "curation", "round": self.round, "useful": useful, **changed})
+        return changed
 
     def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
         is_given = self.is_given[watched]
