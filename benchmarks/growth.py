@@ -65,12 +65,17 @@ def choosing(n: int) -> Act:
 def allocating(n: int) -> Act:
     """Sinkhorn's allocation of all rows."""
     p = _probabilities(n)
-    return lambda: allocate(p, EVEN, share=1 / 3)
+
+    def act() -> None:
+        for _rows, _mass in allocate(p, EVEN, share=1 / 3):
+            pass
+
+    return act
 
 
 def _probabilities(n: int) -> np.ndarray:
     p = np.random.RandomState(0).uniform(size=n)
-    return np.column_stack([1 - p, p])
+    return np.column_stack([1 - p, p]).astype(np.float32)
 
 
 def estimating(n: int) -> Act:
