@@ -78,13 +78,9 @@ def _draw(frame: pd.DataFrame) -> Any:
         axis.grid(axis="x", visible=False)
     for axis in axes[len(tables) :]:
         axis.set_visible(False)
-    fig.legend(
-        handles=axes[0].get_legend_handles_labels()[0],
-        labels=["without", "with DIPS"],
-        loc="outside lower center",
-        ncols=2,
-    )
-    fig.supylabel("test accuracy, %; dashed: supervised")
+    handles = [*axes[0].get_legend_handles_labels()[0], axes[0].lines[0]]
+    fig.legend(handles, ["without", "with DIPS", "supervised"], loc="outside lower center", ncols=3)
+    fig.supylabel("test accuracy, %")
     return fig
 
 

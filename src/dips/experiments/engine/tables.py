@@ -49,10 +49,11 @@ def means(
     for column in column_names:
         part = frame[frame[columns] == column]
         cells = part.groupby(rows, sort=False)[value].apply(lambda values: with_error(values, scale, digits))
-        table[str(column)] = cells.reindex(table.index).fillna("")
+        title = str(column) if isinstance(column, str) else f"{columns} {column}"
+        table[title] = cells.reindex(table.index).fillna("")
         said = [published(row, column) for row in row_names]
         if any(s is not None for s in said):
-            table[f"{column}, {source}"] = ["" if s is None else str(s) for s in said]
+            table[f"{title}, {source}"] = ["" if s is None else str(s) for s in said]
     return table
 
 
