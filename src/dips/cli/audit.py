@@ -73,7 +73,7 @@ def audit(
         print_json({"n_labeled": n_labeled, "estimated_share_wrong": found.share_wrong, "suspects": records})
     else:
         for note in study.notes:
-            remarks().print(printable(f"Note: {note}"))
+            remarks().print(printable(f"Note: {note}"), soft_wrap=True)
         columns = {
             "row": "right",
             **dict.fromkeys(study.ids, "left"),
@@ -93,12 +93,12 @@ def audit(
             ]
             for _, r in suspects.head(top).iterrows()
         ]
-        output().print(printable(said_of_labels(found.share_wrong, len(suspects), n_labeled)))
+        output().print(printable(said_of_labels(found.share_wrong, len(suspects), n_labeled)), soft_wrap=True)
         if rows:
             output().print(make_table(columns, rows))
         for path in (out, report):
             if path is not None:
-                output().print(printable(f"Written: {path}"))
+                output().print(printable(f"Written: {path}"), soft_wrap=True)
     if fail_above is not None and len(suspects) > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
 

@@ -98,7 +98,8 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
         printable(
             f"{study.table.n_rows:,} rows, {n_labeled:,} labeled and {study.table.n_rows - n_labeled:,} not; "
             f"{target.name!r} is one of {', '.join(map(str, target.classes[:8]))}."
-        )
+        ),
+        soft_wrap=True,
     )
     columns = study.schema.columns
     shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
@@ -123,9 +124,9 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
     n_more = len(columns) - len(rows)
     if n_more:
         kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
-        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."))
+        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
     for note in (*study.table.notes, *target.notes):
-        console.print(printable(f"Note: {note}"))
+        console.print(printable(f"Note: {note}"), soft_wrap=True)
 
 
 def _print_result(run: Run) -> None:
@@ -152,12 +153,12 @@ def _print_result(run: Run) -> None:
     unit = " in %" if m["metric"] in SHARES else ""
     console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]}{unit}, with 95 % intervals"))
     for name, why in m["skipped"].items():
-        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."))
+        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
     console.print(
         printable(said_of_labels(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
     )
-    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}; it was then trained on all rows."))
-    console.print(printable(f"Open {run.report}"))
+    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}; it was then trained on all rows."), soft_wrap=True)
+    console.print(printable(f"Open {run.report}"), soft_wrap=True)
 
 
 def _shown(metric: str) -> Callable[..., str]:

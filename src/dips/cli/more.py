@@ -35,7 +35,7 @@ def report(
         refuse_to_overwrite(out, force)
     path = opened.report if out is None else out
     write_whole(path, render(opened.summary).encode())
-    output().print(printable(f"Open {path}"))
+    output().print(printable(f"Open {path}"), soft_wrap=True)
     if open_it:
         typer.launch(path.resolve().as_uri())
 

@@ -43,7 +43,7 @@ def predict(
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:
-        remarks().print(printable(f"Note: {note}"))
+        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
     predicted = _predictions(p, model.classes, str(about.get("target", "label")))
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
     frame = pd.concat([table.columns.select(names).to_pandas(), predicted], axis=1)
@@ -55,7 +55,7 @@ def predict(
     elif out is None:
         print(to_csv(frame), end="")
     else:
-        output().print(printable(f"{len(frame):,} rows predicted; written to {out}"))
+        output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
 
 
 def _predictions(p: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
