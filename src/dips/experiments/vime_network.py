@@ -3,6 +3,9 @@
 First, without labels: a random part of each row's entries is replaced by values of other rows, and an encoder learns to
 tell which (the mask) and what was there (the row). Then a classifier is trained on the encoded labeled rows; in the
 semi-supervised variant it must also say the same of several corrupted copies of an unlabeled row.
+
+One change: the published encoder is as wide as the table. Tables of a dozen columns lose much of a row in so narrow a
+layer of rectified units, so here it is at least as wide as the classifier's layers.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from torch import Tensor, nn
 from dips._typing import Array
 
 _BATCH = 128
+_RATE = 1e-3
 _VALIDATE_EVERY = 50
 _VALIDATION_SHARE = 0.1
 
@@ -63,7 +67,7 @@ class VIME:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state % 2**31)
             self._encoder = self._learn_to_undo(pool)
-            self._head = _layers(pool.shape[1], self.hidden, int(y.max()) + 1)
+            self._head = _layers(self._width(pool), self.hidden, int(y.max()) + 1)
             self._learn_to_classify(labeled, torch.as_tensor(y), self._tensor(X_unlabeled))
         return self
 
@@ -74,12 +78,11 @@ class VIME:
 
     def _learn_to_undo(self, pool: Tensor) -> nn.Module:
         """Train the encoder on which entries were replaced, and what they were."""
-        d = pool.shape[1]
-        encoder, mask_head, row_head = (
-            nn.Sequential(nn.Linear(d, d), end) for end in (nn.ReLU(), nn.Sigmoid(), nn.Sigmoid())
-        )
+        d, width = pool.shape[1], self._width(pool)
+        encoder = nn.Sequential(_linear(d, width), nn.ReLU())
+        mask_head, row_head = (nn.Sequential(_linear(width, d), nn.Sigmoid()) for _ in range(2))
         parts = nn.ModuleList([encoder, mask_head, row_head])
-        optimizer = torch.optim.RMSprop(parts.parameters())
+        optimizer = torch.optim.RMSprop(parts.parameters(), lr=_RATE)
         for _ in range(self.n_epochs):
             for rows in torch.randperm(len(pool), generator=self._random).split(_BATCH):
                 clean = pool[rows]
@@ -123,14 +126,23 @@ class VIME:
         corrupted = torch.where(chosen, pool.gather(0, donors), rows)
         return corrupted, (corrupted != rows).float()
 
+    def _width(self, pool: Tensor) -> int:
+        return max(pool.shape[1], self.hidden)
+
     def _tensor(self, X: Array) -> Tensor:
         return torch.as_tensor(self._scaler.transform(np.nan_to_num(X)), dtype=torch.float32)
 
 
 def _layers(n_in: int, hidden: int, n_out: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(n_in, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, n_out)
-    )
+    return nn.Sequential(_linear(n_in, hidden), nn.ReLU(), _linear(hidden, hidden), nn.ReLU(), _linear(hidden, n_out))
+
+
+def _linear(n_in: int, n_out: int) -> nn.Linear:
+    """A layer that starts as the published one does: weights after Glorot, no offset."""
+    layer = nn.Linear(n_in, n_out)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 def _step(optimizer: Any, loss: Tensor) -> None:
