@@ -101,7 +101,7 @@ def test_a_part_of_the_rows_can_be_filled_in(make):
     assert not part["confidence"][:10].any()
 
 
-@pytest.mark.parametrize("encode", [np.float32, np.float64, np.int64, np.asfortranarray], ids=str)
+@pytest.mark.parametrize("encode", [np.float32, np.float64, np.int64, np.asfortranarray], ids=lambda e: e.__name__)
 def test_any_numbers_will_do(monkeypatch, make, encode):
     estimator, X = fitted(make)
     X = (10 * X).astype(encode) if isinstance(encode, type) else encode(X)
@@ -124,7 +124,7 @@ def test_any_numbers_will_do(monkeypatch, make, encode):
         (catboost, {"grow_policy": "Lossguide"}),
         (hist_gradient_boosting, {"max_leaf_nodes": 500, "min_samples_leaf": 1}),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_trees_of_any_size_and_shape_are_understood(monkeypatch, make, settings, n_classes):
