@@ -93,16 +93,19 @@ def test_a_failed_trial_is_shown_and_not_dropped(tmp_path, monkeypatch):
 
 def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     pytest.importorskip("matplotlib")
-    experiment, store, images = find("clean-labels"), Store(tmp_path / "r"), tmp_path / "images" / "paper"
+    experiment, store, drawn = find("clean-labels"), Store(tmp_path / "r"), tmp_path / "drawn"
     run(experiment.trials(TINY), store)
     remember(experiment, TINY, store)
     assert remembered(experiment, store) == TINY
     (tmp_path / "readings.toml").write_text('[clean-labels]\nreading = "All about the same."\n')
-    write_page([show(experiment, TINY, store, images)], tmp_path / "p.md", images, tmp_path / "readings.toml")
+    shown = show(experiment, TINY, store, drawn)
+    write_page([shown], ["battery"], tmp_path / "p.md", drawn, tmp_path / "readings.toml")
     page = (tmp_path / "p.md").read_text()
     assert "dips paper run clean-labels --seeds 1 --members checkpoints" in page
     assert "All about the same." in page
     assert "(images/paper/clean-labels-figure.png)" in page
+    assert (tmp_path / "images" / "paper" / "clean-labels-figure.png").exists()
+    assert "Not run for this page: battery." in page
     assert "82.36 ± 1.46" in page
     assert command(experiment, Plan(4)) == "dips paper run clean-labels --seeds 4"
 

@@ -149,17 +149,14 @@ def page(
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips.experiments import experiments
     from dips.experiments.engine import Store
-    from dips.experiments.show import remembered, write_page
+    from dips.experiments.show import is_remembered, write_page
 
-    images, shown = path.parent / "images" / "paper", []
-    for experiment in experiments().values():
-        try:
-            remembered(experiment, Store(results))
-        except UserError as error:
-            remarks().print(printable(str(error)))
-            continue
-        shown.append(_show(experiment, results, images, data_folder))
-    write_page(shown, path, images, readings)
+    found, shown = experiments().values(), []
+    for experiment in found:
+        if is_remembered(experiment, Store(results)):
+            shown.append(_show(experiment, results, results / "shown", data_folder))
+    left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
+    write_page(shown, left_out, path, results / "shown", readings)
     output().print(printable(f"Open {path}"))
 
 
@@ -226,11 +223,11 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
         raise UserError(
             f"{experiment.name} needs data sets that are not here; see `dips paper run --help`, --data-folder."
         )
+    remember(experiment, plan, store)  # so that a part of it can be shown, too
     try:
         tally = run(trials, store, jobs, retry, experiment.name)
     except KeyboardInterrupt:
         raise StoppedError("Stopped. What was finished is kept: run the same command again to go on.") from None
-    remember(experiment, plan, store)
     output().print(
         printable(
             f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.found} were there "

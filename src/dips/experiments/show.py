@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -40,11 +41,15 @@ def remember(experiment: Experiment, plan: Plan, store: Store) -> None:
 
 def remembered(experiment: Experiment, store: Store) -> Plan:
     """The plan that was run last."""
-    path = _plan_path(experiment, store)
-    if not path.exists():
+    if not is_remembered(experiment, store):
         raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
-    record = json.loads(path.read_bytes())
+    record = json.loads(_plan_path(experiment, store).read_bytes())
     return Plan(**record | {"data": tuple(record["data"])})
+
+
+def is_remembered(experiment: Experiment, store: Store) -> bool:
+    """Whether it was run, in full or in part."""
+    return _plan_path(experiment, store).exists()
 
 
 def show(experiment: Experiment, plan: Plan, store: Store, folder: Path) -> Shown:
@@ -79,12 +84,21 @@ def command(experiment: Experiment, plan: Plan) -> str:
     return " ".join(parts)
 
 
-def write_page(shown: Iterable[Shown], path: Path, images: Path, readings: Path | None) -> None:
-    """Write one page with every table and figure, its command, and what it says in words."""
+def write_page(shown: Iterable[Shown], left_out: list[str], path: Path, drawn: Path, readings: Path | None) -> None:
+    """Write one page with every table and figure, its command, and what it says in words.
+
+    The figures are copied from `drawn` to ``images/paper`` beside the page.
+    """
     said = tomllib.loads(readings.read_text(encoding="utf-8")) if readings is not None else {}
     parts = [said.get("page", {}).get("introduction", "# The paper, reproduced").strip(), _versions()]
+    images = path.parent / "images" / "paper"
+    images.mkdir(parents=True, exist_ok=True)
     for one in shown:
-        parts.append(_section(one, said.get(one.experiment.name, {}).get("reading", ""), path, images))
+        parts.append(_section(one, said.get(one.experiment.name, {}).get("reading", "")))
+        for name in one.report.figures:
+            shutil.copy(drawn / f"{one.experiment.name}-{name}.png", images)
+    if left_out:
+        parts.append(f"Not run for this page: {', '.join(left_out)}.")
     write_whole(path, ("\n\n".join(parts) + "\n").encode())
 
 
@@ -93,7 +107,7 @@ def _versions() -> str:
     return "Versions: " + ", ".join(f"{name} {number}" for name, number in libraries.items()) + "."
 
 
-def _section(one: Shown, reading: str, path: Path, images: Path) -> str:
+def _section(one: Shown, reading: str) -> str:
     experiment, results = one.experiment, one.results
     lines = [
         f"## {experiment.title}",
@@ -101,10 +115,7 @@ def _section(one: Shown, reading: str, path: Path, images: Path) -> str:
         f"seeds, {results.cpu_s / 60:.0f} minutes of one core. {_gaps(results)}".strip(),
         reading.strip(),
     ]
-    lines += [
-        f"![{experiment.title}]({(images / f'{experiment.name}-{name}.png').relative_to(path.parent).as_posix()})"
-        for name in one.report.figures
-    ]
+    lines += [f"![{experiment.title}](images/paper/{experiment.name}-{name}.png)" for name in one.report.figures]
     lines += [_folded(name, table) for name, table in one.report.tables.items()]
     return "\n\n".join(line for line in lines if line)
 
