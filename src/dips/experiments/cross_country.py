@@ -81,7 +81,7 @@ def _draw_accuracy(frame: pd.DataFrame) -> Any:
     fig, (axis,) = figures.figure(width=8)
     figures.bars(axis, frame, "home")
     axis.set_ylabel("test accuracy, %")
-    axis.legend(ncols=3, fontsize=7)
+    figures.legend_below(fig, axis, 5)
     return fig
 
 
@@ -109,10 +109,11 @@ def _draw_radar(fig: Any, axis: Any, part: pd.DataFrame, features: list[str], ti
     axis.remove()
     radar = fig.add_subplot(place, projection="polar")
     angles = np.linspace(0, 2 * np.pi, len(features), endpoint=False)
-    for position, (method, rows) in enumerate(part.groupby("method", sort=False)):
+    colors = figures.palette(part["method"].unique())
+    for method, rows in part.groupby("method", sort=False):
         distance = [np.mean([abs(s[f]) for s in rows["shifts"]]) for f in features]
         closed = [*distance, distance[0]]
-        radar.plot([*angles, angles[0]], closed, color=figures.color(str(method), position), label=method)
+        radar.plot([*angles, angles[0]], closed, color=colors[str(method)], label=method)
     radar.set_xticks(angles, features, fontsize=7)
     radar.tick_params(axis="y", labelsize=5)
     radar.set_title(title, fontsize=8)

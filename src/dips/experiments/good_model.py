@@ -103,7 +103,7 @@ def _draw(frame: pd.DataFrame) -> Any:
         axis.axhline(0, color="#7f7f7f", lw=1)
         axis.set_title(backbone)
     axes[0].set_ylabel("gain over supervised, points")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
+    figures.legend_below(fig, axes[0])
     return fig
 
 

@@ -41,7 +41,7 @@ def draw(frame: pd.DataFrame) -> Any:
     fig, (axis,) = figures.figure(width=9)
     figures.bars(axis, frame, "table")
     axis.set_ylabel("test accuracy, %")
-    axis.legend(ncols=3, fontsize=7)
+    figures.legend_below(fig, axis)
     return fig
 
 

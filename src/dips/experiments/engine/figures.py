@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ COLORS = {
     "PL+fluctuation": "#8a63d2",
     "PL+FINE": "#9c6b4a",
 }
-_OTHERS = ("#2a9d6f", "#d6337f", "#2f6fde", "#e08a1e", "#8a63d2", "#9c6b4a", "#7f7f7f", "#17a2b8")
+_OTHERS = ("#17a2b8", "#b5a300", "#5c3c92", "#00592f", "#8b0033", "#1b2a63", "#b0b0b0", "#f2a0c0")
 _STYLE = {
     "svg.hashsalt": "dips",  # the same drawing gives the same file
     "font.size": 9,
@@ -49,20 +49,29 @@ def save(draw: Callable[[], Any], folder: Path, name: str) -> None:
         fig.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
-def color(name: str, position: int) -> str:
-    """The color of a method, the same in every figure."""
-    return COLORS.get(name, _OTHERS[position % len(_OTHERS)])
+def palette(names: Iterable[Any]) -> dict[str, str]:
+    """A color for each method: its own where it has one, the same in every figure; else one that no other has."""
+    found = {str(name): COLORS.get(str(name)) for name in names}
+    others = iter(_OTHERS * len(found))
+    return {name: own or next(others) for name, own in found.items()}
+
+
+def legend_below(fig: Any, axis: Any, n_columns: int = 4) -> None:
+    """One legend for the whole figure, where it covers nothing."""
+    handles, labels = axis.get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize=7)
 
 
 def lines(
     axis: Any, frame: pd.DataFrame, x: str, by: str = "method", value: str = "accuracy", scale: float = 100
 ) -> None:
     """A line a method, with a band of one standard error over the seeds."""
-    for position, (name, part) in enumerate(frame.groupby(by, sort=False)):
+    colors = palette(frame[by].unique())
+    for name, part in frame.groupby(by, sort=False):
         grouped = part.groupby(x)[value]
         mean, error = grouped.mean() * scale, grouped.apply(standard_error).fillna(0) * scale
-        axis.plot(mean.index, mean, "o-", ms=3, lw=1.5, color=color(str(name), position), label=str(name))
-        axis.fill_between(mean.index, mean - error, mean + error, color=color(str(name), position), alpha=0.15, lw=0)
+        axis.plot(mean.index, mean, "o-", ms=3, lw=1.5, color=colors[str(name)], label=str(name))
+        axis.fill_between(mean.index, mean - error, mean + error, color=colors[str(name)], alpha=0.15, lw=0)
     axis.set_xlabel(x)
 
 
@@ -71,12 +80,12 @@ def bars(
 ) -> None:
     """Groups of bars with standard errors over the seeds."""
     groups, names = frame[x].drop_duplicates().tolist(), frame[by].drop_duplicates().tolist()
-    width = 0.8 / len(names)
+    width, colors = 0.8 / len(names), palette(names)
     for position, name in enumerate(names):
         part = frame[frame[by] == name].groupby(x)[value]
         mean, error = part.mean().reindex(groups) * scale, part.apply(standard_error).reindex(groups).fillna(0) * scale
         at = np.arange(len(groups)) + (position - (len(names) - 1) / 2) * width
-        axis.bar(at, mean, width, yerr=error, color=color(str(name), position), label=str(name), error_kw={"lw": 0.8})
+        axis.bar(at, mean, width, yerr=error, color=colors[str(name)], label=str(name), error_kw={"lw": 0.8})
     axis.set_xticks(range(len(groups)), [str(g) for g in groups], rotation=30, ha="right")
     low = frame[value].min() * scale
     axis.set_ylim(bottom=max(0, low - 5))
