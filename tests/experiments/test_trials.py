@@ -9,7 +9,7 @@ from dips.experiments.experiment import Plan
 from dips.experiments.measures import divergence
 from dips.experiments.methods import fit
 from dips.experiments.splits import authors_seeds, make_split
-from dips.experiments.trial import Trial
+from dips.experiments.trial import _MORE_LIBRARIES, Trial
 
 BASE = Trial("quadrants", 0, noise=0.2)
 CHANGES = [
@@ -148,3 +148,9 @@ def test_the_plan_gives_labelers_the_settings_of_the_authors_code():
     plan = Plan(1, members=5)
     assert plan.labeler("CSA") == {"name": "csa", "n_models": 5, "threshold": 0.5}
     assert Plan(1, members="checkpoints").labeler("UPS") == {"name": "ups", "members": "checkpoints"}
+
+
+def test_a_library_that_is_not_there_has_no_version(monkeypatch):
+    monkeypatch.setitem(_MORE_LIBRARIES, "cleanlab", "a-library-that-nobody-has")
+    found = Trial("quadrants", 0, method="cleanlab").libraries()
+    assert found["a-library-that-nobody-has"] == "not installed"

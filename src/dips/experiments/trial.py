@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dips import __version__
@@ -78,7 +78,7 @@ class Trial:
         """Versions of what the outcome depends on."""
         names = list(_LIBRARIES)
         names += [library for word, library in _MORE_LIBRARIES.items() if word in f"{self.backbone} {self.method}"]
-        return {"dips": __version__} | {name: version(name) for name in names}
+        return {"dips": __version__} | {name: _version(name) for name in names}
 
     def run(self) -> dict[str, Any]:
         """Fit and measure."""
@@ -101,3 +101,10 @@ def _fingerprint_in(data: str, folder: str | None) -> str:
 
 def _default(f: dataclasses.Field[Any]) -> Any:
     return f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
