@@ -127,7 +127,7 @@ def test_labels_that_are_no_codes_from_zero_come_back_as_they_were(tables):
 
 
 def test_the_percentile_curator_drops_its_share():
-    found = replace(BASE, method="curated", curator={"name": "percentile", "drop": 0.25}).run()
+    found = replace(BASE, method="curated", curator={"name": "first percentile", "drop": 0.25}).run()
     assert found["kept"] == pytest.approx(0.75, abs=0.02)
 
 

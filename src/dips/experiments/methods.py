@@ -91,18 +91,20 @@ _FITS = {
 
 
 class Percentile(Curator):
-    """Drop the share `drop` of the rows that are believed least."""
+    """A threshold on the confidence that drops the share `drop` of the labels at the first curation, and stays."""
 
     def __init__(self, drop: float = 0.2) -> None:
         self.drop = drop
 
     def curate(self, evidence: Evidence) -> Array:
-        """Keep what reaches the percentile of the confidence."""
-        return evidence.confidence >= np.quantile(evidence.confidence, self.drop)
+        """Keep what reaches the threshold."""
+        if not hasattr(self, "conf_"):
+            self.conf_ = float(np.quantile(evidence.confidence, self.drop))
+        return evidence.confidence >= self.conf_
 
 
 def _curator(named: Mapping[str, Any]) -> Curator:
-    return Percentile(named["drop"]) if named["name"] == "percentile" else _named(CURATORS, named)
+    return Percentile(named["drop"]) if named["name"] == "first percentile" else _named(CURATORS, named)
 
 
 def _named(registry: Registry[Any], named: Mapping[str, Any]) -> Any:

@@ -17,11 +17,11 @@ PERCENTILES = tuple(round(0.05 + 0.1 * k, 2) for k in range(7))
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
-    """PL that drops the least confident share in every curation, on two quadrants."""
+    """PL with the threshold that drops the least confident share of the labels at the start, on two quadrants."""
     for seed in plan.seeds:
         for noise in NOISE:
             for percentile in PERCENTILES:
-                curator = {"name": "percentile", "drop": percentile}
+                curator = {"name": "first percentile", "drop": percentile}
                 yield Cell(
                     Trial("quadrants", seed, noise=noise, curator=curator), {"noise": noise, "percentile": percentile}
                 )

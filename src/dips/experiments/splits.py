@@ -56,7 +56,12 @@ def authors_seeds(n: int) -> list[int]:
 
 def fingerprint(data: str) -> str:
     """What identifies the rows that a name stands for."""
-    return "+".join(table(name).fingerprint for name in tables_of(data)) or data
+    return "+".join(table(name).fingerprint + _draw_rule(name) for name in tables_of(data)) or data
+
+
+def _draw_rule(name: str) -> str:
+    rule = TABLES[name].balanced or TABLES[name].paper_rows
+    return "" if rule is None else f":{rule}"
 
 
 def tables_of(data: str) -> tuple[str, ...]:
@@ -127,8 +132,9 @@ def _drawn(dataset: Dataset) -> Rows:
         return pd.concat(parts).sample(frac=1, random_state=_DRAWN_WITH).to_numpy()
     if declared.paper_rows is None:
         return rows.to_numpy()
-    wanted = declared.paper_rows if isinstance(declared.paper_rows, int) else round(declared.paper_rows * rows.size)
-    return rows.to_numpy() if rows.size <= wanted else rows.sample(wanted, random_state=_DRAWN_WITH).to_numpy()
+    if isinstance(declared.paper_rows, float):
+        return rows.sample(frac=declared.paper_rows, random_state=_DRAWN_WITH).to_numpy()
+    return rows.sample(min(declared.paper_rows, rows.size), random_state=_DRAWN_WITH).to_numpy()
 
 
 def _cross_rows(trial: Trial) -> tuple[Array, Array, tuple[Rows, Rows, Rows], tuple[str, ...]]:
