@@ -17,14 +17,6 @@ from rich.table import Table
 RESULTS = Path(__file__).parents[1] / "results"
 
 
-def authors_seeds(n: int) -> list[int]:
-    """0, 10, 120, 1230, ...: each is ten times the previous plus its index, kept within 32 bits."""
-    seeds = [0]
-    for i in range(1, n):
-        seeds.append((seeds[-1] + i) * 10 % 2**32)
-    return seeds
-
-
 def run_grid(name: str, function: Callable[..., list[dict]], grid: Iterable[tuple], jobs: int) -> pd.DataFrame:
     """Run every cell of a grid in parallel processes; each finished one is added to results/NAME.jsonl."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread a process: the processes are the parallelism

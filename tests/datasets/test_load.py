@@ -115,7 +115,7 @@ def test_another_file_than_the_known_one_is_refused_and_not_kept(served, add):
     folder, address, _ = served
     (folder / "tiny.data").write_bytes(b"<html>moved</html>")
     add(declared(source=Source(files=(Remote(f"{address}/tiny.data", hashlib.sha256(CSV).hexdigest()),))))
-    with pytest.raises(DataError, match=r"not the file that is known: its SHA-256 is .* was wanted; try again"):
+    with pytest.raises(DataError, match=r"not the file that is known: its checksum is .* was wanted; try again"):
         load("tiny")
     assert not list(cache_folder().rglob("*.*data*"))
 

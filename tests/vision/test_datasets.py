@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from dips.vision import downloads
-from dips.vision.datasets import FILES, LOADERS, load_images
-from dips.vision.downloads import Remote, find
+from dips.datasets.download import Remote, cache_folder
+from dips.vision.datasets import FILES, LOADERS, find, load_images
 
 Image = pytest.importorskip("PIL.Image")
 RNG = np.random.RandomState(0)
@@ -137,36 +136,36 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
 
 def remote(path, content=b"content", md5=None):
     path.write_bytes(content)
-    return Remote("file.bin", path.as_uri(), md5 or hashlib.md5(content).hexdigest())
+    return Remote(path.as_uri(), md5=md5 or hashlib.md5(content).hexdigest())
 
 
 def test_a_file_is_fetched_once_and_kept(tmp_path):
-    there = remote(tmp_path / "there.bin")
+    there = remote(tmp_path / "file.bin")
     kept = find(there)
-    assert kept == downloads.cache_folder() / "file.bin"
-    (tmp_path / "there.bin").unlink()
+    assert kept == cache_folder() / "file.bin"
+    (tmp_path / "file.bin").unlink()
     assert find(there).read_bytes() == b"content"
 
 
 def test_a_file_that_came_broken_is_not_kept(tmp_path):
-    there = remote(tmp_path / "there.bin", md5="0" * 32)
-    with pytest.raises(OSError, match=r"its checksum is .* was wanted"):
+    there = remote(tmp_path / "file.bin", md5="0" * 32)
+    with pytest.raises(ValueError, match=r"its checksum is .* was wanted"):
         find(there)
-    assert list(downloads.cache_folder().iterdir()) == []
+    assert list(cache_folder().iterdir()) == []
 
 
 def test_without_a_connection_it_says_where_to_put_the_file(tmp_path):
     with pytest.raises(
-        OSError, match=r"could not be fetched from .*put it into .*or name the folder .* in \$DIPS_DATA"
+        ValueError, match=r"could not be fetched from .*; go online, or put the file into .* in DIPS_DATA"
     ):
-        find(Remote("file.bin", (tmp_path / "nowhere").as_uri()))
+        find(Remote((tmp_path / "nowhere").as_uri()))
 
 
 def test_local_folders_come_first(tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.bin").write_bytes(b"mine")
     monkeypatch.setenv("DIPS_DATA", str(tmp_path / "mine"))
-    assert find(Remote("file.bin", "https://nowhere.invalid/")).read_bytes() == b"mine"
+    assert find(Remote("https://nowhere.invalid/file.bin")).read_bytes() == b"mine"
 
 
 def test_every_set_knows_its_files():

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from dips.tabular.errors import DataError
@@ -24,7 +25,7 @@ class Remote:
     Attributes
     ----------
     url : where it is fetched from
-    sha256 : its checksum, where the bytes are known
+    sha256, md5 : its checksum, where the bytes are known or the publisher gives one
     member : the file wanted from a zip archive
     adds : columns that the name of the file says and its rows do not, such as the site
     """
@@ -33,6 +34,7 @@ class Remote:
     sha256: str | None = None
     member: str | None = None
     adds: Mapping[str, str] = field(default_factory=dict)
+    md5: str | None = None
 
     @property
     def file_name(self) -> str:
@@ -58,7 +60,7 @@ def fetch(remote: Remote, folder: Path) -> Path:
     if path.exists():
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    beside, digest = path.with_name(f".{path.name}.{os.getpid()}.part"), hashlib.sha256()
+    beside, digest = path.with_name(f".{path.name}.{os.getpid()}.part"), _digest(remote)
     try:
         with urllib.request.urlopen(remote.url, timeout=_TIMEOUT_S) as source, beside.open("wb") as target:
             while chunk := source.read(_CHUNK):
@@ -69,16 +71,21 @@ def fetch(remote: Remote, folder: Path) -> Path:
     except OSError as error:
         raise DataError(
             f"{remote.file_name} could not be fetched from {remote.url} ({error}); go online, or put the file into "
-            f"{folder}, or name a folder that holds the tables in DIPS_DATA."
+            f"{folder}, or name a folder that holds it in DIPS_DATA."
         ) from error
     finally:
         beside.unlink(missing_ok=True)
     return path
 
 
+def _digest(remote: Remote) -> Any:
+    return hashlib.md5(usedforsecurity=False) if remote.md5 else hashlib.sha256()
+
+
 def _check(remote: Remote, found: str) -> None:
-    if remote.sha256 is not None and found != remote.sha256:
+    wanted = remote.md5 or remote.sha256
+    if wanted is not None and found != wanted:
         raise DataError(
-            f"What came from {remote.url} is not the file that is known: its SHA-256 is {found}, and {remote.sha256} "
-            "was wanted; try again, for the transfer may have broken off."
+            f"What came from {remote.url} is not the file that is known: its checksum is {found}, and {wanted} was "
+            "wanted; try again, for the transfer may have broken off."
         )

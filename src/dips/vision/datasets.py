@@ -16,28 +16,32 @@ from typing import Any
 import numpy as np
 
 from dips._typing import Array
-from dips.vision.downloads import Remote, find
+from dips.datasets.download import Remote, cache_folder, fetch
 
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 _PEOPLE = "https://github.com/UCSC-REAL/cifar-10-100n/raw/main/data/"
 _MEDMNIST = "https://zenodo.org/records/10519652/files/"
 FILES = {
-    "cifar10": Remote("cifar-10-python.tar.gz", _CIFAR + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a"),
-    "cifar10n": Remote("CIFAR-10_human.pt", _PEOPLE + "CIFAR-10_human.pt"),
-    "cifar100": Remote(
-        "cifar-100-python.tar.gz", _CIFAR + "cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85"
-    ),
-    "cifar100n": Remote("CIFAR-100_human.pt", _PEOPLE + "CIFAR-100_human.pt"),
-    "eurosat": Remote(
-        "EuroSAT.zip", "https://madm.dfki.de/files/sentinel/EuroSAT.zip", "c8fa014336c82ac7804f0398fcb19387"
-    ),
-    "tissuemnist": Remote("tissuemnist.npz", _MEDMNIST + "tissuemnist.npz", "ebe78ee8b05294063de985d821c1c34b"),
-    "organamnist": Remote("organamnist.npz", _MEDMNIST + "organamnist.npz", "866b832ed4eeba67bfb9edee1d5544e6"),
-    "pathmnist": Remote("pathmnist.npz", _MEDMNIST + "pathmnist.npz", "a8b06965200029087d5bd730944a56c1"),
+    "cifar10": Remote(_CIFAR + "cifar-10-python.tar.gz", md5="c58f30108f718f92721af3b95e74349a"),
+    "cifar10n": Remote(_PEOPLE + "CIFAR-10_human.pt"),
+    "cifar100": Remote(_CIFAR + "cifar-100-python.tar.gz", md5="eb9058c3a382ffc7106e4002c42a8d85"),
+    "cifar100n": Remote(_PEOPLE + "CIFAR-100_human.pt"),
+    "eurosat": Remote("https://madm.dfki.de/files/sentinel/EuroSAT.zip", md5="c8fa014336c82ac7804f0398fcb19387"),
+    "tissuemnist": Remote(_MEDMNIST + "tissuemnist.npz", md5="ebe78ee8b05294063de985d821c1c34b"),
+    "organamnist": Remote(_MEDMNIST + "organamnist.npz", md5="866b832ed4eeba67bfb9edee1d5544e6"),
+    "pathmnist": Remote(_MEDMNIST + "pathmnist.npz", md5="a8b06965200029087d5bd730944a56c1"),
 }
 _MOSAICS = {"cifar10n": "cifar10n.npz", "eurosat": "eurosat32.npz"}
 _TILES_A_ROW = 100
 _TEST_SHARE = 0.2
+
+
+def find(remote: Remote, folder: str | Path | None = None) -> Path:
+    """Return the file: from the given folder, ``$DIPS_DATA`` or the cache, else fetch it into the cache."""
+    for named in (folder, os.environ.get("DIPS_DATA")):
+        if named and (path := Path(named) / remote.file_name).exists():
+            return path
+    return fetch(remote, cache_folder())
 
 
 @dataclass(frozen=True)
