@@ -88,7 +88,8 @@ def bars(
         axis.bar(at, mean, width, yerr=error, color=colors[str(name)], label=str(name), error_kw={"lw": 0.8})
     axis.set_xticks(range(len(groups)), [str(g) for g in groups], rotation=30, ha="right")
     low = frame[value].min() * scale
-    axis.set_ylim(bottom=max(0, low - 5))
+    if low >= 0:  # accuracies: the part of the axis where they differ; differences keep their zero
+        axis.set_ylim(bottom=max(0, low - 5))
 
 
 def _matplotlib() -> Any:
