@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dips.experiments import grids
-from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
-from dips.experiments.published import accuracy
-from dips.experiments.selectors import draw
+from dips.experiments.selectors import table_by_table
 
 _ALONE = "PL+confidence alone"
 
@@ -26,14 +24,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's."""
     pairs = [("PL+DIPS", _ALONE), (_ALONE, "PL")]
-    return Report(
-        {
-            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("aleatoric", t, m)),
-            "mean_difference": paired(over_tables(frame), pairs),
-            "differences": paired(frame, pairs, by="table"),
-        },
-        {"figure": lambda: draw(frame)},
-    )
+    return table_by_table(frame, "aleatoric", pairs)
 
 
 EXPERIMENT = Experiment(12, "aleatoric", "What the aleatoric uncertainty adds", "Appendix C.10", 10, cells, report)

@@ -26,9 +26,14 @@ def cells(plan: Plan) -> Iterator[Cell]:
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's, and DIPS against each of the others."""
     pairs = [("PL+DIPS", f"PL+{name}") for name in CURATORS if name != "DIPS"] + [("PL+DIPS", "PL")]
+    return table_by_table(frame, "selectors", pairs)
+
+
+def table_by_table(frame: pd.DataFrame, name: str, pairs: list[tuple[str, str]]) -> Report:
+    """Accuracies of the methods on each table beside those published under `name`, and the differences of the pairs."""
     return Report(
         {
-            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("selectors", t, m)),
+            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy(name, t, m)),
             "mean_difference": paired(over_tables(frame), pairs),
             "differences": paired(frame, pairs, by="table"),
         },

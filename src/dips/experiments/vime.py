@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from dips.experiments import grids
-from dips.experiments.engine.tables import means, over_tables, paired
 from dips.experiments.experiment import Cell, Experiment, Plan, Report
-from dips.experiments.published import accuracy
-from dips.experiments.selectors import draw
+from dips.experiments.selectors import table_by_table
 
 _SELF, _SEMI = "VIME, self-supervised", "VIME, semi-supervised"
 
@@ -29,14 +27,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's."""
     pairs = [("PL+DIPS", _SEMI), ("PL+DIPS", _SELF), (_SEMI, _SELF)]
-    return Report(
-        {
-            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy("vime", t, m)),
-            "mean_difference": paired(over_tables(frame), pairs),
-            "differences": paired(frame, pairs, by="table"),
-        },
-        {"figure": lambda: draw(frame)},
-    )
+    return table_by_table(frame, "vime", pairs)
 
 
 EXPERIMENT = Experiment(11, "vime", "VIME against PL+DIPS", "Appendix C.9", 10, cells, report)
