@@ -35,7 +35,7 @@ from dips.vision.reporting import json_lines, progress
 from dips.vision.run import Plan, Run
 from dips.vision.training import Recipe, predict
 
-METHODS: dict[str, Callable[[], Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
+METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
 _OF_IMAGES: dict[str, Callable[[], Curator]] = {"auto": ImageAuto, "percentile": Percentile}
 _MAX_SEED = 2**31 - 1
 _POSITIVE = [Interval(Integral, 1, None, closed="left")]
@@ -188,7 +188,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
-        recipe, curator = self._recipe(), _resolved(self.curator)
+        recipe, curator = self._recipe(), image_curator(self.curator)
         checkpoint, log = (_path(name, getattr(self, name)) for name in ("checkpoint", "log"))
         plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = distributed.join(_device(self.device))
@@ -265,7 +265,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_ = labels.decode(final)
 
 
-def _resolved(curator: Any) -> Curator:
+def image_curator(curator: Any) -> Curator:
+    """Return the curator of a name, with those that are for images alone; or the object or function given."""
     return CURATORS.resolve(_OF_IMAGES[curator]() if isinstance(curator, str) and curator in _OF_IMAGES else curator)
 
 
