@@ -1,34 +1,24 @@
 import pytest
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
 
 from dips.vision.fixmatch import FixMatch
 from dips.vision.freematch import FreeMatch
-from dips.vision.method import Batch, Supervised
+from dips.vision.method import Batch, Logits, Supervised
 
 SURE, UNSURE = [9.0, 0.0, 0.0], [0.2, 0.0, 0.1]
 
 
-class Logits(nn.Module):
-    """A network whose images are logits already."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(()))
-
-    def forward(self, x):
-        return self.scale * x
-
-
 def batch(weak, strong, labeled=((2.0, 0.0, 0.0),), labels=(0,), trusted=None):
+    """A batch whose images are logits already."""
     weak, strong = torch.tensor(weak), torch.tensor(strong)
     trusted = torch.ones(len(weak), dtype=torch.bool) if trusted is None else torch.tensor(trusted)
     return Batch(torch.tensor(labeled), torch.tensor(labels), weak, strong, trusted)
 
 
 def loss_of(method, views, state=None):
-    return method.loss(Logits(), views, views.weak, method.state(3, "cpu") if state is None else state)
+    logits = Logits(views.labeled, views.weak, views.strong)
+    return method.loss(logits, views, method.state(3, "cpu") if state is None else state)
 
 
 def test_supervised_is_the_cross_entropy_of_the_labels():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from dips.vision.method import Batch, Method
+from dips.vision.method import Batch, Logits, Method
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,12 @@ class FixMatch(Method):
         """One and the same for all classes."""
         return torch.full((n_classes,), self.threshold)
 
-    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 3 and 4 of the paper."""
-        q = weak.softmax(dim=1)
+        q = logits.weak.softmax(dim=1)
         confidence, pseudo_labels = q.max(dim=1)
         is_used = (confidence >= self.threshold) & batch.trusted
 
-        logits = network(torch.cat([batch.labeled, batch.strong])).float()
-        n = batch.labels.shape[0]
-        labeled_loss = cross_entropy(logits[:n], batch.labels)
-        unlabeled_loss = (cross_entropy(logits[n:], pseudo_labels, reduction="none") * is_used).mean()
+        labeled_loss = cross_entropy(logits.labeled, batch.labels)
+        unlabeled_loss = (cross_entropy(logits.strong, pseudo_labels, reduction="none") * is_used).mean()
         return labeled_loss + self.weight * unlabeled_loss, is_used.float().mean()

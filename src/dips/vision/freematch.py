@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
-from dips.vision.method import Batch, Method
+from dips.vision.method import Batch, Logits, Method
 
 _LEAST = 1e-12
 
@@ -37,9 +37,9 @@ class FreeMatch(Method):
         """The global threshold, lower for classes that are not learned well yet."""
         return state["threshold"] * state["probability"] / state["probability"].max()
 
-    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 5 to 12 of the paper."""
-        q = weak.softmax(dim=1)  # (mu B, C)
+        q = logits.weak.softmax(dim=1)  # (mu B, C)
         confidence, pseudo_labels = q.max(dim=1)
         frequency = one_hot(pseudo_labels, q.shape[1]).float().mean(dim=0)
         state["threshold"].lerp_(confidence.mean(), 1 - self.memory)
@@ -47,11 +47,9 @@ class FreeMatch(Method):
         state["frequency"].lerp_(frequency, 1 - self.memory)
         is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.trusted
 
-        logits = network(torch.cat([batch.labeled, batch.strong])).float()
-        n = batch.labels.shape[0]
-        labeled_loss = cross_entropy(logits[:n], batch.labels)
-        unlabeled_loss = (cross_entropy(logits[n:], pseudo_labels, reduction="none") * is_used).mean()
-        fairness = _fairness(logits[n:].softmax(dim=1), is_used, state)
+        labeled_loss = cross_entropy(logits.labeled, batch.labels)
+        unlabeled_loss = (cross_entropy(logits.strong, pseudo_labels, reduction="none") * is_used).mean()
+        fairness = _fairness(logits.strong.softmax(dim=1), is_used, state)
         return labeled_loss + self.weight * unlabeled_loss + self.fairness * fairness, is_used.float().mean()
 
 

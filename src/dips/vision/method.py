@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 
@@ -18,6 +18,14 @@ class Batch(NamedTuple):
     weak: Tensor  # (mu B, channels, height, width), two views of the same unlabeled images
     strong: Tensor
     trusted: Tensor  # (mu B,) False where a curator distrusts what the network says of the image
+
+
+class Logits(NamedTuple):
+    """What the network says of one step's images."""
+
+    labeled: Tensor  # (B, C)
+    weak: Tensor  # (mu B, C), without gradients
+    strong: Tensor  # (mu B, C)
 
 
 class Method:
@@ -33,13 +41,8 @@ class Method:
         """Return the least probability (C,) of a pseudo-label that is used, for each class."""
         return torch.ones(n_classes)
 
-    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the loss, and the share of unlabeled images whose pseudo-label was used.
-
-        `weak` are the logits (mu B, C) of the weak views, by the network in evaluation mode: its norms then treat them
-        as they treat the labeled images, which are trained on among strong views. Normed by themselves, weak views get
-        worse pseudo-labels.
-        """
+    def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the loss, and the share of unlabeled images whose pseudo-label was used."""
         raise NotImplementedError
 
 
@@ -49,7 +52,7 @@ class Supervised(Method):
 
     uses_unlabeled = False
 
-    def loss(self, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Cross-entropy."""
-        loss = cross_entropy(network(batch.labeled), batch.labels)
+        loss = cross_entropy(logits.labeled, batch.labels)
         return loss, loss.detach() * 0

@@ -16,7 +16,7 @@ from dips._typing import Array, Rows
 from dips.vision import distributed
 from dips.vision.augment import N_WEAK, Augmentation
 from dips.vision.fixmatch import FixMatch
-from dips.vision.method import Batch, Method
+from dips.vision.method import Batch, Logits, Method
 from dips.vision.networks import build_network
 from dips.vision.optimizer import Optimizer, Schedule
 from dips.vision.pool import Pool, Scaling
@@ -38,6 +38,7 @@ class Recipe:
     unlabeled_ratio : unlabeled images for each of them (mu)
     augmentation : how images are varied
     compiled : whether the step is compiled and recorded; None does so on a GPU
+    weak_views : "apart", in evaluation mode and a pass of their own, or "among" the images that are trained on
     """
 
     network: str | Callable[[int, int], nn.Module] = "fast"
@@ -47,6 +48,7 @@ class Recipe:
     unlabeled_ratio: int = 7
     augmentation: Augmentation = field(default_factory=Augmentation)
     compiled: bool | None = None
+    weak_views: str = "apart"
 
     @property
     def images_a_step(self) -> int:
@@ -145,20 +147,24 @@ class Training:
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
-        logits_of, loss_of = self._fast(_weak_logits), self._fast(_loss)
-        method, state = self.recipe.method, self.method_state
+        loss_of, method = self._fast(_loss), self.recipe.method
         # The shapes never change, so cuDNN may look for the fastest way once.
         with torch.backends.cudnn.flags(enabled=True, benchmark=True):
-            weak = batch.weak
-            if method.uses_unlabeled:
-                self.network.eval()
-                weak = logits_of(self.network, batch.weak, self._dtype)
-                self.network.train()
-            loss, coverage = loss_of(method, self.network, batch, weak, state, self._dtype)
+            weak = self._weak_logits(batch) if method.uses_unlabeled and self.recipe.weak_views == "apart" else None
+            loss, coverage = loss_of(method, self.network, batch, weak, self.method_state, self._dtype)
             gradients = torch.autograd.grad(loss, self.optimizer.parameters)
         self.loss.copy_(loss.detach())
         self.coverage.copy_(coverage)
         return list(gradients)
+
+    def _weak_logits(self, batch: Batch) -> Tensor:
+        """Logits of the weak views in evaluation mode: the norms then treat them as they treat the labeled images,
+        which are trained on among strong views. Normed by themselves, weak views get worse pseudo-labels.
+        """
+        self.network.eval()
+        logits = self._fast(_weak_logits)(self.network, batch.weak, self._dtype)
+        self.network.train()
+        return logits
 
     def probabilities(self, images: Tensor | None = None, rows: Rows | None = None) -> Array:
         """Class probabilities (m, C) of images, or of rows of the pool's, as they are, by the averaged network."""
@@ -244,10 +250,13 @@ def _weak_logits(network: nn.Module, weak: Tensor, dtype: torch.dtype) -> Tensor
 
 
 def _loss(
-    method: Method, network: nn.Module, batch: Batch, weak: Tensor, state: dict[str, Tensor], dtype: torch.dtype
+    method: Method, network: nn.Module, batch: Batch, weak: Tensor | None, state: dict[str, Tensor], dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
+    """The method's loss; weak views whose logits are not there yet are normed among the images that are trained on."""
+    views = [batch.labeled, batch.strong] + ([batch.weak] if weak is None else [])
     with _precision(batch.labeled.device, dtype):
-        return method.loss(network, batch, weak, state)
+        labeled, strong, *among = network(torch.cat(views)).float().split([len(view) for view in views])
+        return method.loss(Logits(labeled, among[0].detach() if weak is None else weak, strong), batch, state)
 
 
 @torch.inference_mode()
