@@ -39,6 +39,7 @@ def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step):
     assert (through.training.probabilities() == continued.training.probabilities()).all()
     assert (through.useful == continued.useful).all()
     assert without_times(through.history) == without_times(continued.history)
+    assert {k: v.tolist() for k, v in through.curves.items()} == {k: v.tolist() for k, v in continued.curves.items()}
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):

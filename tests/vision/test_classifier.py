@@ -64,6 +64,14 @@ def test_the_history_has_a_row_a_round(fitted):
     assert {"n_given", "n_dropped", "n_returned", "loss", "coverage", "elapsed_s"} <= set(fitted.history_.columns)
 
 
+def test_curves_of_labels_are_those_their_confidence_was_measured_on(fitted):
+    curves, given = fitted.label_curves_, fitted.samples_["source"] == "given"
+    assert curves.index.tolist() == fitted.samples_.index[given].tolist()
+    assert curves.columns.to_list() == [(t, e) for t in range(QUICK["n_rounds"]) for e in range(1, 6)]
+    last = curves[QUICK["n_rounds"] - 1].mean(axis=1)
+    np.testing.assert_allclose(last, fitted.samples_["confidence"][given], atol=1e-6)
+
+
 def test_the_random_state_decides_the_result(fitted):
     again = classifier().fit(colors()[0], dirty_labels())
     assert (again.predict_proba(colors()[0]) == fitted.predict_proba(colors()[0])).all()

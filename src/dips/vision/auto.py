@@ -41,6 +41,7 @@ class ImageAuto(Curator):
     Attributes
     ----------
     noise_rate_ : the estimated share of wrong labels, as of the last curation
+    out_of_fold_ : probability of each given label by networks not trained on it, or not lately
     """
 
     _parameter_constraints = {
@@ -66,7 +67,8 @@ class ImageAuto(Curator):
         given = np.flatnonzero(evidence.is_given)
         labels, p = evidence.labels[given], evidence.out_of_fold(self.n_folds)[given]
         self.noise_rate_ = noise_rate(p, labels)
-        belief = evidence.confidence[given] * p[np.arange(given.size), labels]
+        self.out_of_fold_ = p[np.arange(given.size), labels]
+        belief = evidence.confidence[given] * self.out_of_fold_
         useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
         useful[given] = True
         for c in range(evidence.n_classes):

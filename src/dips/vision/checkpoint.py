@@ -16,7 +16,7 @@ from dips.vision.pool import Pool
 if TYPE_CHECKING:
     from dips.vision.run import Run
 
-_KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "round", "elapsed_s", "history")
+_KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
 _ROWS_LOOKED_AT = 1000
 
 

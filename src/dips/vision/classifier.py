@@ -94,6 +94,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         one the last network is sure enough of to be trained on, and its confidence is missing unless it was judged
     transduction_ : the label each image ended with; those never labeled keep the input's mark
     curator_ : the curator, with what it learned
+    label_curves_ : data frame, a row a labeled image, a column a checkpoint (its round and number), with the
+        probability of the given label there; round 0 is the warm-up, and the last round is not watched
 
     Notes
     -----
@@ -263,6 +265,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             index=index,
         )
         self.transduction_ = labels.decode(final)
+        checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
+        self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
 
 
 def image_curator(curator: Any) -> Curator:

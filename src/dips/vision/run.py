@@ -89,6 +89,7 @@ class Run:
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
         self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not lately
+        self.curves: dict[tuple[int, int], Array] = {}  # (round, checkpoint): probability of each given label
         self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()
 
     def proceed(self) -> Iterator[None]:
@@ -113,7 +114,7 @@ class Run:
             dynamics = self._dynamics(self.rows.size)
             for e in range(1, plan.n_checkpoints + 1):
                 yield from _steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints)
-                dynamics.update(warm_up.probabilities(rows=self.rows))
+                dynamics.update(self._noted(e, warm_up.probabilities(rows=self.rows), self.rows))
             dynamics.finish()
             self._note({"n_given": self.rows.size} | self._curate(dynamics, self.rows))
         self.round = 1
@@ -131,7 +132,7 @@ class Run:
             share = (self.round - 1 + e / plan.n_checkpoints) / plan.n_rounds
             yield from _steps(self.training, round(n_steps * share))
             if dynamics is not None:
-                dynamics.update(self.training.probabilities(rows=watched))
+                dynamics.update(self._noted(e, self.training.probabilities(rows=watched), watched))
             state = {"n_given": trained_on.size} | self._state()
             self.log({"event": "checkpoint", "round": self.round, **state})
         if dynamics is not None:
@@ -141,6 +142,11 @@ class Run:
                 self.unseen[sat_out] = dynamics.probabilities[self.is_given[watched]][sat_out]
             state |= self._curate(dynamics, watched)
         self._note(state)
+
+    def _noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
+        """Keep what the given labels were believed at a checkpoint, and pass all probabilities on."""
+        self.curves[self.round, checkpoint] = p[self.is_given[watched], self.labels[self.rows]]
+        return p
 
     def _trained_on(self) -> Rows:
         """Useful labels, less the part that sits out in this round; of no class do all sit out."""
