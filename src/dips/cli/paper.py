@@ -1,11 +1,11 @@
-"""``dips paper``: the tabular figures and tables of the paper, one command each."""
+"""``dips paper``: the figures and tables of the paper, one command each."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ app.add_typer(paper, name="paper")
 
 Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Try trials again that failed before.")]
 Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all there are]")]
 DataFolder = Annotated[
@@ -33,10 +33,40 @@ DataFolder = Annotated[
 ]
 Members = Annotated[str, typer.Option(help='Models in an ensemble, or "checkpoints" of the one training there is.')]
 MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most so many labeled rows of a data set.")]
-MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows.")]
+MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows, or images.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
+Network = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
+Curators = Annotated[
+    list[str],
+    typer.Option(
+        "--curator",
+        help="Images: compare this curator, such as none, percentile, auto, dips, small_loss. Repeatable.  "
+        "[default: the first three]",
+    ),
+]
 ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
 _RESULTS = Path("results/paper")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How much of an experiment to run, as the user said it; None and nothing take the defaults."""
+
+    seeds: int | None
+    data: list[str]
+    members: str
+    max_labeled: int | None
+    max_unlabeled: int | None
+    steps: int | None
+    network: str | None
+    curators: list[str]
+
+    @property
+    def of_images(self) -> dict[str, Any]:
+        """What was said of images, by its name in a plan."""
+        said = {"n_steps": self.steps, "network": self.network, "curators": tuple(dict.fromkeys(self.curators))}
+        return {name: value for name, value in said.items() if value}
 
 
 @paper.command("list")
@@ -63,13 +93,19 @@ def run(
     members: Members = "3",
     max_labeled: MaxLabeled = None,
     max_unlabeled: MaxUnlabeled = None,
+    steps: Steps = None,
+    network: Network = None,
+    curator: Curators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
 ) -> None:
     """Run an experiment. What is finished is kept: a run that was stopped goes on, a repeated one costs nothing."""
     from dips.experiments import find
 
     experiment = find(name)
-    plan = _plan(experiment, seeds, data, data_folder, members, max_labeled, max_unlabeled)
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
+    if options.of_images and not _is_of_images(experiment):
+        raise UserError(f"--steps, --network and --curator are for experiments on images; {name} is one on tables.")
+    plan = _plan(experiment, options, data_folder)
     if _run(experiment, plan, jobs, retry, results):
         raise typer.Exit(1)
 
@@ -79,14 +115,13 @@ def show(
     name: Name,
     results: ResultsFolder = _RESULTS,
     out: Out = None,
-    data_folder: DataFolder = None,
     as_json: o.Json = False,
 ) -> None:
     """Write the figures (PNG, SVG) and tables (Markdown, CSV) of what was run last, and print the tables."""
     from dips.experiments import find
     from dips.experiments.show import as_json as record
 
-    shown = _show(find(name), results, out or results / "shown", data_folder)
+    shown = _show(find(name), results, out or results / "shown")
     if as_json:
         print_json(record(shown))
         return
@@ -106,20 +141,27 @@ def all_(
     members: Members = "3",
     max_labeled: MaxLabeled = None,
     max_unlabeled: MaxUnlabeled = None,
+    steps: Steps = None,
+    network: Network = None,
+    curator: Curators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
     out: Out = None,
 ) -> None:
     """Run every experiment, and write the figures and tables of each."""
     from dips.experiments import experiments
 
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
     n_failed = 0
     for experiment in experiments().values():
-        plan = _plan(experiment, seeds, data, data_folder, members, max_labeled, max_unlabeled)
+        if why := experiment.sets.hindrance():
+            remarks().print(printable(f"{experiment.name} is left out: {why}"))
+            continue
+        plan = _plan(experiment, options, data_folder)
         if not experiment.trials(plan):
             remarks().print(printable(f"{experiment.name}: none of its data sets is here, so it is left out."))
             continue
         n_failed += _run(experiment, plan, jobs, retry, results)
-        _show(experiment, results, out or results / "shown", None)
+        _show(experiment, results, out or results / "shown")
     if n_failed:
         raise typer.Exit(1)
 
@@ -128,6 +170,7 @@ def all_(
 def data(data_folder: DataFolder = None) -> None:
     """List the data sets: which are here, which are fetched when needed, which only you can have."""
     from dips.datasets import TABLES, available
+    from dips.experiments.images import sets as images
 
     _use(data_folder)
     here = available() if os.environ.get("DIPS_DATA") else []
@@ -135,8 +178,11 @@ def data(data_folder: DataFolder = None) -> None:
     for name, declared in TABLES.items():
         where = "in the folder" if name in here else "fetched when needed" if declared.source else "your own copy"
         rows.append([name, declared.title, where, f"{declared.file}.parquet or .csv"])
+    for name, title in images.TITLES.items():
+        files = " or ".join(" and ".join(files) for files in images.FILES[name])
+        rows.append([name, title, images.where(name), files])
     output().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
-    output().print(printable("dips.datasets.describe(NAME) says which columns a file must have."))
+    output().print(printable("dips.datasets.describe(NAME) says which columns the file of a table must have."))
 
 
 @paper.command()
@@ -144,7 +190,6 @@ def page(
     path: Annotated[Path, typer.Argument(help="The Markdown file to write; figures go to images/paper beside it.")],
     results: ResultsFolder = _RESULTS,
     readings: Annotated[Path | None, typer.Option(help="A TOML file with a reading of each experiment.")] = None,
-    data_folder: DataFolder = None,
 ) -> None:
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips.experiments import experiments
@@ -154,50 +199,51 @@ def page(
     found, shown = experiments().values(), []
     for experiment in found:
         if is_remembered(experiment, Store(results)):
-            shown.append(_show(experiment, results, results / "shown", data_folder))
+            shown.append(_show(experiment, results, results / "shown"))
     left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", readings)
     output().print(printable(f"Open {path}"))
 
 
-def _plan(
-    experiment: Experiment,
-    seeds: int | None,
-    data: list[str],
-    data_folder: Path | None,
-    members: str,
-    max_labeled: int | None,
-    max_unlabeled: int | None,
-) -> Plan:
-    from dips.datasets import available
+def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -> Plan:
     from dips.experiments.experiment import Plan
 
     _use(data_folder)
+    members = options.members
     if members != "checkpoints" and (not members.isdigit() or int(members) < 2):
         raise UserError(f'--members is a number from 2, or "checkpoints"; got {members!r}.')
     plan = Plan(
-        n_seeds=seeds or experiment.seeds,
-        data=tuple(data or available()),
+        n_seeds=options.seeds or experiment.seeds,
+        data=tuple(options.data or experiment.sets.available()),
         members=members if members == "checkpoints" else int(members),
-        max_labeled=max_labeled,
-        max_unlabeled=max_unlabeled,
+        max_labeled=options.max_labeled,
+        max_unlabeled=options.max_unlabeled,
     )
+    if _is_of_images(experiment):
+        from dips.experiments.images.grids import check
+
+        plan = replace(plan, **options.of_images)
+        check(plan.network, plan.curators)
     lacking = _lacking(experiment, plan)
-    if data and lacking:
+    if options.data and lacking:
         raise UserError(next(iter(lacking.values())))
     for name, why in lacking.items():
         remarks().print(printable(f"{name} is left out: {why}"))
     return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
 
 
+def _is_of_images(experiment: Experiment) -> bool:
+    from dips.experiments.images.sets import IMAGES
+
+    return experiment.sets is IMAGES
+
+
 def _lacking(experiment: Experiment, plan: Plan) -> dict[str, str]:
     """Data sets that the experiment would use and that cannot be had, and why; said before any work."""
-    from dips.experiments.splits import table, tables_of
-
-    lacking = {}
-    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in tables_of(trial.data)}):
+    lacking, sets = {}, experiment.sets
+    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in sets.of(trial.data)}):
         try:
-            table(name)
+            sets.read(name)
         except UserError as error:
             lacking[name] = str(error)
     return lacking
@@ -214,7 +260,7 @@ def _use(data_folder: Path | None) -> None:
 def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Path) -> int:
     """Run and say how it went; return how many trials failed."""
     from dips.experiments.engine import Store, run
-    from dips.experiments.show import failures_table, remember
+    from dips.experiments.show import collect, failures_table, remember
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes are the parallelism
     store = Store(results)
@@ -235,18 +281,16 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
         )
     )
     if tally.failed:
-        _print_table("failed", failures_table(experiment.collect(plan, store)))
+        _print_table("failed", failures_table(collect(experiment, store)[1]))
         output().print("Run again with --retry to try these once more.")
     return tally.failed
 
 
-def _show(experiment: Experiment, results: Path, out: Path, data_folder: Path | None) -> Shown:
+def _show(experiment: Experiment, results: Path, out: Path) -> Shown:
     from dips.experiments.engine import Store
-    from dips.experiments.show import remembered, show
+    from dips.experiments.show import show
 
-    _use(data_folder)
-    store = Store(results)
-    return show(experiment, remembered(experiment, store), store, out)
+    return show(experiment, Store(results), out)
 
 
 def _print_table(title: str, table: pd.DataFrame) -> None:

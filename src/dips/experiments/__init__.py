@@ -1,6 +1,7 @@
-"""The tabular figures and tables of the paper, one module each, on one small engine.
+"""The figures and tables of the paper, one module each, on one small engine.
 
-Every module of this package that has an ``EXPERIMENT`` is one; put another one here and it is found.
+Every module of this package that has an ``EXPERIMENT`` is one; put another one here and it is found. Those on images
+are in ``images``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def experiments() -> dict[str, Experiment]:
     """All experiments by name, in the order of the paper."""
-    modules = [importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__) if not m.ispkg]
+    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(__path__, f"{__name__}.")]
     found = [m.EXPERIMENT for m in modules if hasattr(m, "EXPERIMENT")]
     return {e.name: e for e in sorted(found, key=lambda e: e.order)}
 

@@ -15,7 +15,6 @@ import pandas as pd
 from dips.experiments.engine import figures, tables
 from dips.experiments.engine.store import Store
 from dips.experiments.experiment import Experiment, Plan, Report, Results
-from dips.experiments.trial import Trial
 from dips.persistence.files import write_json, write_whole
 from dips.tabular.errors import UserError
 
@@ -33,18 +32,21 @@ class Shown:
 
 
 def remember(experiment: Experiment, plan: Plan, store: Store) -> None:
-    """Keep the plan, so that what was run last can be shown without saying it again."""
+    """Keep the plan and the keys of its trials, so that what was run last can be shown, here or elsewhere."""
     path = _plan_path(experiment, store)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, asdict(plan))
+    write_json(path, {"plan": asdict(plan), "keys": [cell.trial.key() for cell in experiment.cells(plan)]})
 
 
-def remembered(experiment: Experiment, store: Store) -> Plan:
-    """The plan that was run last."""
+def remembered(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
+    """The plan that was run last, and the keys of its trials in the order of the cells."""
     if not is_remembered(experiment, store):
         raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
     record = json.loads(_plan_path(experiment, store).read_bytes())
-    return Plan(**record | {"data": tuple(record["data"])})
+    if "keys" not in record:
+        raise experiment.has_changed()
+    lists = {name: tuple(value) for name, value in record["plan"].items() if isinstance(value, list)}
+    return Plan(**record["plan"] | lists), record["keys"]
 
 
 def is_remembered(experiment: Experiment, store: Store) -> bool:
@@ -52,9 +54,15 @@ def is_remembered(experiment: Experiment, store: Store) -> bool:
     return _plan_path(experiment, store).exists()
 
 
-def show(experiment: Experiment, plan: Plan, store: Store, folder: Path) -> Shown:
-    """Write tables and figures into the folder, each name after the experiment's."""
-    results = experiment.collect(plan, store)
+def collect(experiment: Experiment, store: Store) -> tuple[Plan, Results]:
+    """The plan that was run last, and what came of it."""
+    plan, keys = remembered(experiment, store)
+    return plan, experiment.collect(plan, keys, store)
+
+
+def show(experiment: Experiment, store: Store, folder: Path) -> Shown:
+    """Write tables and figures of what was run last into the folder, each name after the experiment's."""
+    plan, results = collect(experiment, store)
     if results.frame.empty:
         raise UserError(
             f"Nothing of {experiment.name} is finished ({results.n_missing} trials to do, {len(results.failures)} "
@@ -81,6 +89,9 @@ def command(experiment: Experiment, plan: Plan) -> str:
     parts += [f"--members {plan.members}"] if plan.members != Plan(1).members else []
     parts += [f"--max-labeled {plan.max_labeled}"] if plan.max_labeled else []
     parts += [f"--max-unlabeled {plan.max_unlabeled}"] if plan.max_unlabeled else []
+    parts += [f"--steps {plan.n_steps}"] if plan.n_steps != Plan(1).n_steps else []
+    parts += [f"--network {plan.network}"] if plan.network != Plan(1).network else []
+    parts += [f"--curator {name}" for name in plan.curators if plan.curators != Plan(1).curators]
     return " ".join(parts)
 
 
@@ -89,8 +100,9 @@ def write_page(shown: Iterable[Shown], left_out: list[str], path: Path, drawn: P
 
     The figures are copied from `drawn` to ``images/paper`` beside the page.
     """
+    shown = list(shown)
     said = tomllib.loads(readings.read_text(encoding="utf-8")) if readings is not None else {}
-    parts = [said.get("page", {}).get("introduction", "# The paper, reproduced").strip(), _versions()]
+    parts = [said.get("page", {}).get("introduction", "# The paper, reproduced").strip(), _versions(shown)]
     images = path.parent / "images" / "paper"
     images.mkdir(parents=True, exist_ok=True)
     for one in shown:
@@ -102,9 +114,14 @@ def write_page(shown: Iterable[Shown], left_out: list[str], path: Path, drawn: P
     write_whole(path, ("\n\n".join(parts) + "\n").encode())
 
 
-def _versions() -> str:
-    libraries = Trial("quadrants", 0, backbone="catboost", method="vime cleanlab").libraries()
-    return "Versions: " + ", ".join(f"{name} {number}" for name, number in libraries.items()) + "."
+def _versions(shown: Iterable[Shown]) -> str:
+    """What computed the records: each library with every version of it that was used."""
+    found: dict[str, set[str]] = {}
+    for one in shown:
+        for libraries in one.results.frame["libraries"]:
+            for name, number in libraries.items():
+                found.setdefault(name, set()).add(number)
+    return "Versions: " + ", ".join(f"{name} {' and '.join(sorted(found[name]))}" for name in found) + "."
 
 
 def _section(one: Shown, reading: str) -> str:
@@ -112,12 +129,16 @@ def _section(one: Shown, reading: str) -> str:
     lines = [
         f"## {experiment.title}",
         f"{experiment.source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {one.plan.n_seeds} "
-        f"seeds, {results.cpu_s / 60:.0f} minutes of one core. {_gaps(results)}".strip(),
+        f"seeds, {_spent(results)}. {_gaps(results)}".strip(),
         reading.strip(),
     ]
     lines += [f"![{experiment.title}](images/paper/{experiment.name}-{name}.png)" for name in one.report.figures]
     lines += [_folded(name, table) for name, table in one.report.tables.items()]
     return "\n\n".join(line for line in lines if line)
+
+
+def _spent(results: Results) -> str:
+    return " and ".join(f"{seconds / 60:.0f} minutes of one {on}" for on, seconds in results.spent_s.items())
 
 
 def _gaps(results: Results) -> str:

@@ -5,16 +5,14 @@ A trial knows nothing of the experiment it belongs to, so two experiments that n
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dips import __version__
-from dips.experiments.engine.job import hashed
+from dips.experiments.engine.job import beyond_defaults, hashed, version_of
 from dips.experiments.splits import fingerprint, make_split
 
 VERSION = 1  # raise it when the same settings come to mean something else: every record is then made anew
@@ -60,8 +58,7 @@ class Trial:
 
     def settings(self) -> dict[str, Any]:
         """What differs from the defaults."""
-        found = dataclasses.asdict(self)
-        return {f.name: found[f.name] for f in dataclasses.fields(self) if found[f.name] != _default(f)}
+        return beyond_defaults(self)
 
     def key(self) -> str:
         """A hash of the settings, the rows, and the versions of what computes."""
@@ -78,7 +75,7 @@ class Trial:
         """Versions of what the outcome depends on."""
         names = list(_LIBRARIES)
         names += [library for word, library in _MORE_LIBRARIES.items() if word in f"{self.backbone} {self.method}"]
-        return {"dips": __version__} | {name: _version(name) for name in names}
+        return {"dips": __version__} | {name: version_of(name) for name in names}
 
     def run(self) -> dict[str, Any]:
         """Fit and measure."""
@@ -97,14 +94,3 @@ def _known_fingerprint(data: str) -> str:
 @cache
 def _fingerprint_in(data: str, folder: str | None) -> str:
     return fingerprint(data)
-
-
-def _default(f: dataclasses.Field[Any]) -> Any:
-    return f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
-
-
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "not installed"

@@ -1,21 +1,17 @@
-"""The image experiments: several curators and seeds on one data set, side by side on one device."""
+"""What an image experiment is made of: which labels are shown, and one run with an account of it as plain data."""
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import IO, Any
+import base64
+import io
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import clone
 
-from dips._typing import Array
-from dips.curators import CURATORS
+from dips._typing import Array, Rows
 from dips.curators.base import Curator
 from dips.datasets import flip_labels
 from dips.vision.datasets import ImageData
@@ -23,15 +19,23 @@ from dips.vision.pool import Pool
 from dips.vision.run import Plan, Run, together
 from dips.vision.training import Recipe
 
+_MAX_EXAMPLES = 40
+_TILES_A_ROW = 8
 
-@dataclass(frozen=True)
-class Arm:
-    """One of the things compared: a curator and how it is used."""
 
-    name: str
-    curator: str | Curator
-    recipe: Recipe
-    plan: Plan = field(default_factory=Plan)
+def some_of(data: ImageData, n: int | None) -> ImageData:
+    """Return n training and n test images, at random and the same ones every time; None returns all."""
+    if n is None:
+        return data
+    train, test = (np.random.RandomState(0).permutation(y.size)[:n] for y in (data.y_train, data.y_test))
+    return replace(
+        data,
+        X_train=data.X_train[train],
+        y_train=data.y_train[train],
+        X_test=data.X_test[test],
+        y_test=data.y_test[test],
+        noisy={name: labels[train] for name, labels in data.noisy.items()},
+    )
 
 
 def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
@@ -52,70 +56,104 @@ def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 
 
-def compare(
-    data: ImageData,
-    arms: Iterable[Arm],
-    seeds: Iterable[int],
-    *,
-    noise: str | float,
-    n_labeled: int,
-    device: torch.device,
-    log: Path | None = None,
-) -> list[dict[str, Any]]:
-    """Train every arm with every seed, all side by side, and return a record for each checkpoint and curation.
+def measured_run(
+    data: ImageData, labels: Array, recipe: Recipe, plan: Plan, curator: Curator, seed: int, device: torch.device
+) -> dict[str, Any]:
+    """Train once; return how accurate the network became, how long it took, and how good the curation was.
 
     The true labels are used for two things alone: the accuracy on the test images, and how many of the dropped and the
     kept labels are wrong.
     """
-    records: list[dict[str, Any]] = []
-    runs = []
-    began = time.perf_counter()
-    file = None if log is None else log.open("a")
-    test_images = torch.as_tensor(data.X_test, device=device)
-    for seed in seeds:
-        labels = noisy_labels(data, noise, n_labeled, seed)
-        pool = Pool.of(data.X_train, labels, int(data.y_test.max()) + 1, device)
-        is_wrong = labels != data.y_train
-        for arm in arms:
-            note = partial(_note, records, file, began, {"arm": arm.name, "seed": seed}, pool.labeled_rows, is_wrong)
-            curator = CURATORS.resolve(arm.curator) if isinstance(arm.curator, str) else clone(arm.curator)
-            validation = test_images, data.y_test
-            runs.append(Run(pool, arm.recipe, arm.plan, curator, seed, validation=validation, log=note))
-    together([run.proceed() for run in runs])
-    if file is not None:
-        file.close()
-    return records
-
-
-def _note(
-    records: list[dict[str, Any]],
-    file: IO[str] | None,
-    began: float,
-    of_run: dict[str, Any],
-    rows: Array,
-    is_wrong: Array,
-    record: dict[str, Any],
-) -> None:
-    record = {**of_run, **record, "wall_s": time.perf_counter() - began}
-    if "useful" in record:
-        record |= _judged(record.pop("useful"), rows, is_wrong)
-    records.append(record)
-    if file is not None:
-        file.write(json.dumps(record) + "\n")
-        file.flush()
-
-
-def _judged(useful: Array, rows: Array, is_wrong: Array) -> dict[str, float]:
-    """How many labels are dropped and what share of the dropped, and of the kept, is wrong."""
-    dropped = np.setdiff1d(rows, useful)
+    pool = Pool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
+    test = torch.as_tensor(data.X_test, device=device)
+    if device.type == "cuda":
+        _rehearse(pool, recipe, curator, seed)
+    account = _Account(pool.labeled_rows, labels != data.y_train)
+    run = Run(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), log=account)
+    together([run.proceed()])
+    last = account.curve[-1]
     return {
-        "n_kept": int(useful.size),
-        "n_out": int(dropped.size),
-        "wrong_kept": float(is_wrong[useful].mean()),
-        "wrong_dropped": float(is_wrong[dropped].mean()) if dropped.size else float("nan"),
+        "accuracy": last["accuracy"],
+        "top5": _top5(run.training.probabilities(test), data.y_test),
+        "training_s": last["elapsed_s"],
+        "n_labeled": int(pool.labeled_rows.size),
+        "n_images": int(labels.size),
+        "n_test": int(data.y_test.size),
+        "share_wrong": float(account.is_wrong[pool.labeled_rows].mean()),
+        "curve": account.curve,
+        "curation": account.curation,
+        "examples": _examples(run, data),
     }
 
 
-def steps_to(records: list[dict[str, Any]], accuracy: float) -> int | None:
-    """Steps until the accuracy is first reached; None if it never is."""
-    return min((r["step"] for r in records if r.get("accuracy", 0) >= accuracy), default=None)
+def _rehearse(pool: Pool, recipe: Recipe, curator: Curator, seed: int) -> None:
+    """Let everything be compiled that the run needs, so that its clock counts training alone."""
+    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=2))
+    together([Run(pool, brief, Plan(warm_up_steps=1, n_rounds=2, n_checkpoints=1), clone(curator), seed).proceed()])
+
+
+@dataclass
+class _Account:
+    """Told what happens in a run, keeps what is worth keeping."""
+
+    rows: Rows  # with a label
+    is_wrong: Array  # (n,)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    curation: list[dict[str, Any]] = field(default_factory=list)
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        if record["event"] == "checkpoint":
+            of_checkpoint = ("round", "step", "accuracy", "elapsed_s", "coverage", "loss")
+            self.curve.append({name: record[name] for name in of_checkpoint})
+        else:
+            judged = self._judged(record["useful"])
+            self.curation.append({"round": record["round"], **judged, "n_returned": record["n_returned"]})
+
+    def _judged(self, useful: Rows) -> dict[str, Any]:
+        """How many labels are kept, and what share of the kept, and of the dropped, is wrong."""
+        dropped = np.setdiff1d(self.rows, useful)
+        return {
+            "n_kept": int(useful.size),
+            "wrong_kept": float(self.is_wrong[useful].mean()),
+            "wrong_dropped": float(self.is_wrong[dropped].mean()) if dropped.size else None,
+        }
+
+
+def _top5(p: Array, y: Array) -> float | None:
+    """Share of images whose class is among the five most probable; None where there are hardly more."""
+    if p.shape[1] <= 5:
+        return None
+    return float((np.argsort(p, axis=1)[:, -5:] == y[:, None]).any(axis=1).mean())
+
+
+def _examples(run: Run, data: ImageData) -> dict[str, Any] | None:
+    """Some of the dropped images, evenly from the least believed label to the most; None if all are kept."""
+    dropped = np.flatnonzero(run.is_given & ~run.useful)
+    if not dropped.size:
+        return None
+    by_belief = dropped[np.argsort(run.confidence[dropped], kind="stable")]
+    chosen = by_belief[np.unique(np.linspace(0, dropped.size - 1, _MAX_EXAMPLES).round().astype(int))]
+    names = data.class_names or [str(c) for c in range(run.pool.n_classes)]
+    return {
+        "rows": chosen.tolist(),
+        "given": [names[c] for c in run.labels[chosen]],
+        "true": [names[c] for c in data.y_train[chosen]],
+        "tile": list(data.X_train.shape[1:3]),
+        "tiles_a_row": _TILES_A_ROW,
+        "mosaic": _mosaic(data.X_train[chosen]),
+    }
+
+
+def _mosaic(images: Array) -> str:
+    """Images (n, height, width, channels) as tiles of one PNG picture, in base 64."""
+    from PIL import Image
+
+    n, height, width, channels = images.shape
+    n_rows = -(-n // _TILES_A_ROW)
+    tiles = np.zeros((n_rows * _TILES_A_ROW, height, width, channels), dtype=np.uint8)
+    tiles[:n] = images
+    grid = tiles.reshape(n_rows, _TILES_A_ROW, height, width, channels).swapaxes(1, 2)
+    grid = grid.reshape(n_rows * height, _TILES_A_ROW * width, channels)
+    file = io.BytesIO()
+    Image.fromarray(grid[..., 0] if channels == 1 else grid).save(file, "PNG", optimize=True)
+    return base64.b64encode(file.getvalue()).decode()

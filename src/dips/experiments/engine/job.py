@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 
@@ -32,3 +34,21 @@ def hashed(record: Any) -> str:
     True
     """
     return hashlib.sha256(json.dumps(record, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+def beyond_defaults(job: Any) -> dict[str, Any]:
+    """Fields of a dataclass that differ from their defaults; so a field can be added and old keys stay as they are."""
+    found = dataclasses.asdict(job)
+    return {f.name: found[f.name] for f in dataclasses.fields(job) if found[f.name] != _default(f)}
+
+
+def _default(f: dataclasses.Field[Any]) -> Any:
+    return f.default if f.default_factory is dataclasses.MISSING else f.default_factory()
+
+
+def version_of(library: str) -> str:
+    """The installed version of a library."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
