@@ -5,6 +5,7 @@ const test = require("node:test");
 const logic = require("../../src/dips/report/logic.js");
 
 const data = {
+  unit: "row",
   classes: ["ill", "well"],
   phrases: {
     learned: ["hardly believed ({} %)", "doubted ({} %)", "only once told ({} %)"],
@@ -82,6 +83,20 @@ test("the table has a column for the id, and for others' belief only if it is kn
   const silent = { ...data, points: { ...data.points, id: [], unseen: [-1, -1, -1, -1] } };
   const titles = logic.tableColumns(silent).map((c) => c.title);
   assert.ok(!titles.includes("patient") && !titles.includes("unseen %"));
+});
+
+test("an image is said in words, and can be given another label", () => {
+  const corrected = new Map([[0, 1]]);
+  const images = { ...data, unit: "image", points: { ...data.points, pictures: ["", "", "", ""], values: [] } };
+  assert.equal(logic.wordsOf(images, 0), "image 7 · P7: label ill, suggested well");
+  assert.equal(logic.wordsOf(images, 1), "image 3 · P3: label well");
+  const columns = logic.tableColumns(images, corrected);
+  assert.deepEqual(columns.map((c) => c.title), ["#", "image", "patient", "given", "suggested", "corrected", "belief %", "unseen %"]);
+  assert.deepEqual(all.map(columns[5].at), ["well", "", "", ""]);
+});
+
+test("rows of a table cannot", () => {
+  assert.equal(column("corrected"), undefined);
 });
 
 test("cells that begin as a formula are defused, numbers are not", () => {

@@ -1,4 +1,4 @@
-"""Pages to test: an ordinary one, one whose data attacks, one of many rows."""
+"""Pages to test: an ordinary one, one whose data attacks, one of many rows, one of images."""
 
 import numpy as np
 import pandas as pd
@@ -52,3 +52,37 @@ def large(place, n=30_000):
     path = place / "large.html"
     audit(frame, target="outcome").write_report(path)
     return path
+
+
+def colors(n=90, size=16):
+    """Noise in which one of three channels is brighter; of the first 45 labels 9 are wrong, the others are hidden."""
+    rng = np.random.RandomState(0)
+    truth = np.arange(n) % 3
+    X = rng.randint(0, 120, (n, size, size, 3)).astype(np.uint8)
+    X[np.arange(n), :, :, truth] += 90
+    given = np.where(np.arange(n) < 9, (truth + 1) % 3, truth)
+    return X, np.where(np.arange(n) < 45, given, -1)
+
+
+def fitted_to_images(names=("red", "green", "blue"), files="{}.png", **settings):
+    """A classifier of images in files, and the images."""
+    from dips.vision import ImageClassifier, Percentile
+
+    quick = {"n_steps": 20, "n_rounds": 3, "warm_up_steps": 20, "batch_size": 8, "unlabeled_ratio": 2, "device": "cpu"}
+    X, codes = colors()
+    y = pd.Series([names[c] if c >= 0 else None for c in codes], [files.format(k) for k in range(len(X))], dtype=object)
+    clf = ImageClassifier("tiny", **{"curator": Percentile(), "random_state": 0} | quick | settings)
+    return clf.fit(X, y, X[45:], np.asarray(names, dtype=object)[np.arange(45, 90) % 3]), X
+
+
+def images(place):
+    clf, X = fitted_to_images()
+    clf.write_report(place / "images.html", X, title="colors")
+    return place / "images.html"
+
+
+def hostile_images(place):
+    """File names, labels and the title are HTML and script."""
+    clf, X = fitted_to_images(HOSTILE[:3], "{}" + HOSTILE[2])
+    clf.write_report(place / "hostile.html", X, title=HOSTILE[1])
+    return place / "hostile.html"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .pages import hostile, large, many_classes, ordinary
+from .pages import hostile, hostile_images, images, large, many_classes, ordinary
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
@@ -36,6 +36,12 @@ def browser(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     return ordinary(tmp_path_factory.mktemp("page")).report
+
+
+@pytest.fixture(scope="module")
+def album(tmp_path_factory):
+    pytest.importorskip("torch")
+    return images(tmp_path_factory.mktemp("images"))
 
 
 def opened(browser, path, width=1200, scheme="light"):
@@ -87,9 +93,28 @@ def click_point(browser, i):
     action = webdriver.ActionChains(browser)
     action.move_to_element_with_offset(canvas, round(x - box[0] / 2), round(y - box[1] / 2))
     action.pause(0.1).perform()
-    tip = find(browser, "#tip").text
+    for _ in range(30):
+        if tip := find(browser, "#tip").text:
+            break
+        time.sleep(0.1)
     action.click().perform()
     return tip
+
+
+def saved(browser):
+    """Lines of the list, saved."""
+    path = browser.downloads / "suspects.csv"
+    path.unlink(missing_ok=True)
+    find(browser, "#export").click()
+    for _ in range(50):
+        if path.exists():
+            break
+        time.sleep(0.1)
+    return path.read_text(encoding="utf-8-sig").splitlines()
+
+
+def is_shown(browser, image):
+    return browser.execute_script("return arguments[0].complete && arguments[0].naturalWidth > 0", image)
 
 
 def test_the_page_opens_without_a_complaint(browser, page):
@@ -148,13 +173,7 @@ def test_the_table_can_be_searched_filtered_and_opened(browser, page):
 
 def test_the_list_is_saved_as_csv(browser, page):
     opened(browser, page)
-    find(browser, "#export").click()
-    path = browser.downloads / "suspects.csv"
-    for _ in range(50):
-        if path.exists():
-            break
-        time.sleep(0.1)
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    lines = saved(browser)
     assert lines[0].startswith("#,row,patient,given,suggested")
     assert len(lines) == 1 + len([r for r in data(browser)["points"]["rank"] if r])
 
@@ -207,3 +226,64 @@ def test_a_large_table_is_drawn_at_once_and_said_to_be_a_sample(browser, tmp_pat
     redraw = "const b = performance.now(); document.getElementById('theme').click(); return performance.now() - b"
     assert browser.execute_script(redraw) < 250  # ms; a hover redraws as much
     picture(browser, "large")
+
+
+def test_images_are_shown_in_the_list_on_the_map_and_large(browser, album):
+    opened(browser, album)
+    points = data(browser)["points"]
+    listed = browser.find_elements("css selector", "#table tbody tr img")
+    assert len(listed) == min(25, sum(rank > 0 for rank in points["rank"]))
+    first = points["rank"].index(1)
+    words = f"image {points['row'][first]} · {points['id'][first]}: label "
+    assert listed[0].get_attribute("alt").startswith(words)
+    assert "suggested" in listed[0].get_attribute("alt")
+    far_out = min(range(len(points["row"])), key=lambda i: points["aleatoric"][i])
+    assert "label " in click_point(browser, far_out)
+    shown = [listed[0], *browser.find_elements("css selector", "#tip img, #panel img")]
+    assert len(shown) > 2
+    assert all(is_shown(browser, image) for image in shown)
+    large = find(browser, "#panel img.large")
+    assert large.size["width"] > 2 * listed[0].size["width"]
+    assert browser.execute_script("return getComputedStyle(arguments[0]).imageRendering", large) == "pixelated"
+    assert len(browser.find_elements("css selector", "#panel svg polyline")) == 2  # warm-up, and the rounds
+    assert complaints(browser) == []
+    picture(browser, "images_light")
+
+
+def test_a_person_relabels_from_the_page(browser, album):
+    opened(browser, album)
+    select = find(browser, "#table tbody tr select")
+    assert "corrected label of image" in select.get_attribute("aria-label")
+    select.send_keys("red")
+    assert browser.find_elements("css selector", "#table .opened") == []  # the row was not opened by it
+    find(browser, "#given").send_keys("given red")
+    find(browser, "#search").send_keys("no such image")
+    lines = saved(browser)
+    assert lines[0] == "#,image,name,given,suggested,corrected,belief %,why"
+    assert [line.split(",")[5] for line in lines[1:]] == ["red"]  # although the filter hides it
+    find(browser, "#search").clear()
+    find(browser, "#search").send_keys(Keys.SPACE, Keys.BACKSPACE)
+    find(browser, "#given").send_keys("any given")
+    assert find(browser, "#table tbody tr select").get_attribute("value") == "2"
+
+
+def test_nothing_in_names_of_images_runs(browser, tmp_path):
+    pytest.importorskip("torch")
+    opened(browser, hostile_images(tmp_path))
+    for row in browser.find_elements("css selector", "#table tbody tr")[:3]:
+        row.click()
+    find(browser, "#canvas").send_keys(Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    assert browser.execute_script("return window.attacked") is None
+    sources = browser.execute_script("return [...document.images].map((image) => image.src.slice(0, 22))")
+    assert set(sources) == {"data:image/png;base64,"}
+    assert complaints(browser) == []
+
+
+def test_images_fit_a_phone_dark_and_paper(browser, album):
+    opened(browser, album, width=390, scheme="dark")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    picture(browser, "images_phone")
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert pdf.startswith(b"%PDF")
+    if PICTURES:
+        Path(PICTURES, "images_print.pdf").write_bytes(pdf)

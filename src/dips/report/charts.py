@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46, 10, 10, 38
+_MAX_NAMES = 11  # under bars
 
 
 def line_chart(
@@ -66,12 +67,20 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
     return _svg(width, height, title, parts)
 
 
-def growth_chart(bars: Sequence[tuple[str, Sequence[tuple[str, float]]]], y_title: str, *, title: str) -> Markup:
+def growth_chart(
+    bars: Sequence[tuple[str, Sequence[tuple[str, float]]]],
+    y_title: str,
+    *,
+    title: str,
+    x_title: str = "",
+    frame_size: tuple[int, int] = (640, 240),
+) -> Markup:
     """Stacked bars; each is a name and its parts, from the bottom up, as (class of the style sheet, size)."""
-    width, height = 640, 240
+    width, height = frame_size
+    every = -(-len(bars) // _MAX_NAMES)  # not every bar has room for its name
     top = max(sum(size for _, size in parts) for _, parts in bars) or 1
     frame = _Frame(width, height, (0.0, float(len(bars))), (0.0, 1.08 * top), left=64)
-    drawn = [frame.axes([], nice_ticks(0, 1.08 * top), "", y_title, plain=True)]
+    drawn = [frame.axes([], nice_ticks(0, 1.08 * top), x_title, y_title, plain=True)]
     for i, (name, parts) in enumerate(bars):
         base = 0.0
         for css, size in parts:
@@ -84,7 +93,8 @@ def growth_chart(bars: Sequence[tuple[str, Sequence[tuple[str, float]]]], y_titl
                 )
             base += size
         x, y = frame.at(i + 0.5, 0)
-        drawn.append(Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(x, y + 16, cut(name, 12)))
+        if i % every == 0:
+            drawn.append(Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(x, y + 16, cut(name, 12)))
     return _svg(width, height, title, drawn)
 
 

@@ -38,24 +38,38 @@ function reasonOf(data, i) {
   return parts.join("; ");
 }
 
+/** What a point is called: its number, and its name where it has one. */
+function nameOf(data, i) {
+  const { points, unit } = data;
+  return `${unit} ${points.row[i].toLocaleString("en")}${points.id.length ? ` · ${points.id[i]}` : ""}`;
+}
+
+/** A point in words, for whoever cannot see its picture. */
+function wordsOf(data, i) {
+  const { points, classes } = data;
+  const suggested = points.suggested[i] >= 0 ? `, suggested ${classes[points.suggested[i]]}` : "";
+  return `${nameOf(data, i)}: label ${classes[points.label[i]]}${suggested}`;
+}
+
 /** Positions of the suspect labels, the one to look at first on top. */
 function suspectsOf(points) {
   const found = points.rank.map((rank, i) => [rank, i]).filter(([rank]) => rank > 0);
   return found.sort((a, b) => a[0] - b[0]).map(([, i]) => i);
 }
 
-/** The columns of the table of suspects: title, kind, and the value at a point. */
-function tableColumns(data) {
+/** The columns of the table of suspects: title, kind, and the value at a point; images can be given another label. */
+function tableColumns(data, corrected = new Map()) {
   const { points, classes } = data;
   const label = (codes) => (i) => (codes[i] < 0 ? "–" : classes[codes[i]]);
   const percent = (values) => (i) => (values[i] < 0 ? "" : values[i] / 10);
   const columns = [
     { title: "#", number: true, at: (i) => points.rank[i] },
-    { title: "row", number: true, at: (i) => points.row[i] },
+    { title: data.unit, number: true, picture: Boolean(points.pictures), at: (i) => points.row[i] },
     { title: "given", at: label(points.label) },
     { title: "suggested", at: label(points.suggested) },
     { title: "belief %", number: true, at: percent(points.confidence) },
   ];
+  if (points.pictures) columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? classes[corrected.get(i)] : "") });
   if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });
   if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, at: percent(points.unseen) });
   for (const column of points.values) {
@@ -126,4 +140,4 @@ function neighbor(xs, ys, isVisible, from, dx, dy) {
   return found;
 }
 
-if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, nameOf, wordsOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

@@ -132,9 +132,9 @@ class LabelMap {
     tip.hidden = i < 0;
     if (i >= 0) {
       const { points, classes } = this.data;
-      const lines = [`row ${points.row[i]}${points.id.length ? ` · ${points.id[i]}` : ""}`, `label ${classes[points.label[i]]}`];
+      const lines = [nameOf(this.data, i), `label ${classes[points.label[i]]}`];
       if (points.suggested[i] >= 0) lines.push(`suggested ${classes[points.suggested[i]]}`);
-      tip.textContent = lines.join("\n");
+      tip.replaceChildren(...(points.pictures ? [picture(this.data, points.pictures[i], "", "small")] : []), lines.join("\n"));
       tip.style.left = `${Math.min(this.xs[i] + 12, this.box.width - 170)}px`;
       tip.style.top = `${Math.max(this.ys[i] - 64, 0)}px`;
     }

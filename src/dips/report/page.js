@@ -1,9 +1,9 @@
 "use strict";
 // Puts the page together.
 
-function noteOf(points) {
+function noteOf({ points, unit }) {
   const [shown, all] = [points.row.length.toLocaleString("en"), points.n_judged.toLocaleString("en")];
-  return points.grid ? `${shown} of ${all} judged rows are drawn, the suspects to look at first among them; the shading shows where all of them lie.` : `All ${all} judged rows are drawn.`;
+  return points.grid ? `${shown} of ${all} judged ${unit}s are drawn, the suspects to look at first among them; the shading shows where all of them lie.` : `All ${all} judged ${unit}s are drawn.`;
 }
 
 function start() {
@@ -11,8 +11,11 @@ function start() {
   const curves = data.points.curves ? decodeBytes(data.points.curves) : null;
   const detail = (i) => describe(data, curves, i);
   const map = new LabelMap(data, (i) => byId("panel").replaceChildren(detail(i)));
-  new SuspectTable(data, detail, (i) => map.select(i));
-  byId("mapnote").textContent = noteOf(data.points);
+  const table = new SuspectTable(data, detail, (i) => map.select(i));
+  byId("mapnote").textContent = noteOf(data);
+  addEventListener("beforeunload", (event) => {
+    if (!table.isSaved) event.preventDefault();
+  });
   const first = suspectsOf(data.points)[0];
   if (first !== undefined) byId("panel").replaceChildren(detail(first));
   const root = document.documentElement;

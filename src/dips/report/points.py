@@ -1,9 +1,10 @@
-"""The map: rows with their confidence and uncertainty, learning curves and values; a sample where there are many."""
+"""The map: labels with their confidence and uncertainty, learning curves and values; a sample where there are many."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,48 +29,66 @@ _TEXT = 60  # characters shown of a value
 
 
 def summarize_points(found: Findings) -> dict[str, Any]:
-    """Return the map as columns of numbers; fewer points where their values are long."""
-    judged = np.flatnonzero(found.account["confidence"].notna())
+    """Return the map of a table's rows as columns of numbers."""
+    shown, typical, classes = _shown_columns(found), _typical(found, _shown_columns(found)), found.study.target.classes
+
+    def beside(rows: Rows) -> dict[str, Any]:
+        codes = codes_of(found.account["final_label"].iloc[rows], classes)
+        return {
+            "id": _ids(found, rows),
+            "id_names": found.study.ids,
+            **packed_curves(_curves(found, rows, codes)),
+            "n_checkpoints": _n_checkpoints(found),
+            "values": [_values(found, column, rows) for column in shown],
+            "typical": typical,
+        }
+
+    about_all = {
+        "all_in": "samples.csv" if found.model is not None else "the file that dips audit -o writes",
+        "thresholds": thresholds_of(found.judge.curator_),
+        "curator": found.judge.curator_.name,
+    }
+    return about_all | points_of(found.account, classes, beside, _BYTES)
+
+
+def points_of(
+    account: pd.DataFrame, classes: list[Any], beside: Callable[[Rows], dict[str, Any]], n_bytes: int
+) -> dict[str, Any]:
+    """Return the judged labels of an account as columns of numbers, with what is shown beside each.
+
+    Parameters
+    ----------
+    account : a row a row or image, as :func:`~dips.study.account.account_of` lays it out
+    beside : gives what is shown of some rows
+    n_bytes : fewer points are drawn where they would take more
+    """
+    judged = np.flatnonzero(account["confidence"].notna())
     n_points = _MAX_POINTS
     while True:
-        points = _points(found, judged, n_points)
+        rows = _sample(account, judged, n_points)
+        points = _labels(account, judged, rows, classes) | beside(rows)
         size = len(json.dumps(points))
-        if size <= _BYTES or n_points <= 200:
+        if size <= n_bytes or n_points <= 200:
             return points
-        n_points = max(200, int(0.9 * n_points * _BYTES / size))
+        n_points = max(200, int(0.9 * n_points * n_bytes / size))
 
 
-def _points(found: Findings, judged: Rows, n_points: int) -> dict[str, Any]:
-    account = found.account
-    rows = _sample(account, judged, n_points)
+def _labels(account: pd.DataFrame, judged: Rows, rows: Rows, classes: list[Any]) -> dict[str, Any]:
     part = account.iloc[rows]
-    codes = _codes(part["final_label"], found.study.target.classes)
-    curve = _curves(found, rows, codes)
-    shown = _shown_columns(found)
     return {
         "n_judged": int(judged.size),
-        "all_in": "samples.csv" if found.model is not None else "the file that dips audit -o writes",
         "n_suspects_all": int(account["suspicion"].notna().sum()),
         "row": part["row"].tolist(),
-        "id": _ids(found, rows),
-        "id_names": found.study.ids,
         "confidence": _thousandths(part["confidence"]),
         "aleatoric": _thousandths(part["aleatoric"]),
         "unseen": _thousandths(part["out_of_fold"].fillna(-1)),
-        "label": codes.tolist(),
-        "suggested": _codes(part["suggested_label"], found.study.target.classes).tolist(),
+        "label": codes_of(part["final_label"], classes).tolist(),
+        "suggested": codes_of(part["suggested_label"], classes).tolist(),
         "useful": part["useful"].astype(int).tolist(),
         "round": part["round"].tolist(),
         "rank": part["suspicion"].fillna(0).astype(int).tolist(),
         "learned": how_learned(part["confidence"].to_numpy()).tolist(),
-        "curves": None if curve is None else _bytes(np.round(curve * 255)),
-        "n_curve": 0 if curve is None else int(curve.shape[1]),
-        "n_checkpoints": _n_checkpoints(found),
-        "values": [_values(found, column, rows) for column in shown],
-        "typical": _typical(found, shown),
         "grid": None if judged.size <= rows.size else _grid(account.iloc[judged]),
-        "thresholds": _thresholds(found.judge.curator_),
-        "curator": found.judge.curator_.name,
     }
 
 
@@ -84,7 +103,8 @@ def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
     return np.concatenate([suspects, np.sort(given[:n_given]), np.sort(pseudo[: left - n_given])])
 
 
-def _codes(labels: pd.Series, classes: list[Any]) -> Array:
+def codes_of(labels: pd.Series, classes: list[Any]) -> Array:
+    """Positions of labels among the classes, -1 where there is none."""
     positions = {c: k for k, c in enumerate(classes)}
     return np.array([positions.get(label, -1) for label in labels], dtype=np.intp)
 
@@ -95,6 +115,13 @@ def _thousandths(values: pd.Series) -> list[int]:
 
 def _bytes(values: Array) -> str:
     return base64.b64encode(np.clip(values, 0, 255).astype(np.uint8).tobytes()).decode()
+
+
+def packed_curves(curves: Array | None) -> dict[str, Any]:
+    """Probabilities (n, points) as bytes, for the page."""
+    if curves is None:
+        return {"curves": None, "n_curve": 0}
+    return {"curves": _bytes(np.round(curves * 255)), "n_curve": int(curves.shape[1])}
 
 
 def _curves(found: Findings, rows: Rows, codes: Array) -> Array | None:
@@ -212,7 +239,7 @@ def _grid(part: pd.DataFrame) -> dict[str, Any]:
     return {"shape": list(_GRID), "counts": _bytes(np.round(255 * scaled))}
 
 
-def _thresholds(curator: Any) -> dict[str, float]:
+def thresholds_of(curator: Any) -> dict[str, float]:
     """The lines that the curator drew, where it draws any."""
     found = {"confidence": getattr(curator, "conf", None), "aleatoric": getattr(curator, "aleatoric_", None)}
     return {k: float(v) for k, v in found.items() if v is not None}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dips.study.findings import Findings
 
 _MAX_LINE = 120  # points of a curve; more cannot be seen
-_MAX_CLASSES = 12
+MAX_TABLE = 12  # classes; a larger table cannot be read
 _N_BINS = 8
 
 
@@ -36,7 +36,7 @@ def summarize_quality(found: Findings) -> dict[str, Any] | None:
 
 
 def _confusion(codes: Array, p: Array, n_classes: int) -> list[list[int]] | None:
-    if n_classes > _MAX_CLASSES:
+    if n_classes > MAX_TABLE:
         return None
     return confusion_matrix(codes, p.argmax(axis=1), labels=range(n_classes)).tolist()
 

@@ -12,7 +12,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from dips.report import charts
-from dips.report.words import SHARES, amount, chosen_model, difference, percent, title_of
+from dips.report.words import ROW, SHARES, amount, chosen_model, difference, percent, title_of
 from dips.tabular.columns import KINDS
 
 _SCRIPTS = ("logic.js", "detail.js", "map.js", "table.js", "page.js")  # one script, each builds on those before
@@ -25,6 +25,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
+    summary = {"unit": ROW} | summary  # those of early runs do not say
     folder = files("dips.report")
     script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     environment = Environment(
@@ -64,7 +65,7 @@ def inert_json(record: Any) -> str:
 
 def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
     """Only what the script draws; the rest is in the page already."""
-    return {k: summary[k] for k in ("classes", "points", "phrases", "target")}
+    return {k: summary[k] for k in ("classes", "points", "phrases", "target", "unit")}
 
 
 def _policy_hash(script: str) -> str:
@@ -80,6 +81,8 @@ def _charts(summary: dict[str, Any]) -> dict[str, Markup]:
         drawn |= _quality(summary["quality"], summary["classes"][summary["positive"]])
     if len(summary["rounds"]["history"]) > 1 and summary["rows"]["pseudo"]:
         drawn["growth"] = _growth(summary["rounds"]["history"])
+    if "training" in summary:
+        drawn |= _training(summary["training"]["history"])
     return drawn
 
 
@@ -122,3 +125,22 @@ def _growth(history: list[dict[str, Any]]) -> Markup:
         for r in history
     ]
     return charts.growth_chart(bars, "rows trained on", title="Rows that each round was trained on")
+
+
+def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
+    """Labels kept and set aside after each round, and how accuracy and the use of pseudo-labels rose."""
+    bars = [(str(r["round"]), [("given", r["n_kept"]), ("aside", r["n_aside"])]) for r in history]
+    steps = max(r["step"] for r in history)
+    measured = {
+        css: [(r["step"] / steps, r[name]) for r in history if r.get(name) is not None]
+        for css, name in (("other", "coverage"), ("chosen", "accuracy"))
+    }
+    return {
+        "kept": charts.growth_chart(
+            bars, "labels", title="Labels kept and set aside after each round", x_title="round", frame_size=(320, 260),
+        ),
+        "progress": charts.line_chart(
+            [(css, line) for css, line in measured.items() if line], "share of the training", "share",
+            title="Along the training", dots=True,
+        ),
+    }  # fmt: skip

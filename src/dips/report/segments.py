@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dips._typing import Array
-from dips.report.points import readable, short
+from dips.report.points import codes_of, readable, short
+from dips.report.quality import MAX_TABLE
 
 if TYPE_CHECKING:
     from dips.study.findings import Findings
@@ -21,19 +22,29 @@ _MAX_CATEGORIES = 40
 _N_BINS = 5
 
 
-def noise_by_class(found: Findings) -> list[dict[str, Any]]:
+def noise_by_class(account: pd.DataFrame, classes: list[Any], is_suspect: pd.Series) -> list[dict[str, Any]]:
     """Share of suspect labels among those given as each class, with an interval, and what is suggested instead."""
-    given = found.account[found.account["source"] == "given"]
+    is_given = account["source"] == "given"
     records = []
-    for c in found.study.target.classes:
-        part = given[given["given_label"] == c]
-        suspects = part[part["suspicion"].notna()]
+    for c in classes:
+        part = account[is_given & (account["given_label"] == c)]
+        suspects = account[is_suspect & is_given & (account["given_label"] == c)]
         counts = suspects["suggested_label"].dropna().value_counts()
         n, k = len(part), len(suspects)
         low, high = wilson(k, n)
         instead = [{"label": str(label), "n": int(m)} for label, m in counts.items()][:3]
         records.append({"label": str(c), "n": n, "k": k, "share": k / n, "low": low, "high": high, "instead": instead})
     return records
+
+
+def instead_of(suspects: pd.DataFrame, classes: list[Any]) -> list[list[int]] | None:
+    """How many labels given as each class are suggested to be each other one, (C, C); None of many classes."""
+    if len(classes) > MAX_TABLE:
+        return None
+    given, suggested = (codes_of(suspects[name], classes) for name in ("given_label", "suggested_label"))
+    counts = np.zeros((len(classes), len(classes)), dtype=int)
+    np.add.at(counts, (given, suggested), 1)
+    return counts.tolist()
 
 
 def noise_by_value(found: Findings) -> list[dict[str, Any]]:

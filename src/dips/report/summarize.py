@@ -10,7 +10,7 @@ from dips.persistence.model import versions
 from dips.report.points import summarize_points
 from dips.report.quality import summarize_quality
 from dips.report.segments import noise_by_class, noise_by_value
-from dips.report.words import LEARNED, NO_OTHER, OTHER, UNSEEN, headline, next_steps
+from dips.report.words import ROW, headline, next_steps, phrases
 
 if TYPE_CHECKING:
     from dips.study.findings import Findings
@@ -22,6 +22,7 @@ def summarize(found: Findings) -> dict[str, Any]:
     """Return what the page shows."""
     account, target = found.account, found.study.target
     summary = {
+        "unit": ROW,
         "target": target.name,
         "classes": [str(c) for c in target.classes],
         "positive": target.positive,
@@ -37,10 +38,13 @@ def summarize(found: Findings) -> dict[str, Any]:
         "models": found.models(),
         "rounds": _rounds(found),
         "points": summarize_points(found),
-        "noise": {"by_class": noise_by_class(found), "by_value": noise_by_value(found)},
+        "noise": {
+            "by_class": noise_by_class(account, target.classes, account["suspicion"].notna()),
+            "by_value": noise_by_value(found),
+        },
         "quality": summarize_quality(found),
         "importance": [{"column": c, "loss": v} for c, v in list(found.importance.items())[:15]],
-        "phrases": {"learned": LEARNED, "unseen": UNSEEN, "other": OTHER, "no_other": NO_OTHER},
+        "phrases": phrases(ROW),
         "made": _made(found),
     }
     return summary | {"headline": headline(summary), "next_steps": next_steps(summary)}

@@ -8,7 +8,9 @@ class SuspectTable {
     this.detail = detail;
     this.onOpen = onOpen;
     this.all = suspectsOf(data.points);
-    this.columns = tableColumns(data);
+    this.corrected = new Map(); // position: class
+    this.isSaved = true;
+    this.columns = tableColumns(data, this.corrected);
     this.shown = this.columns.filter((c) => !c.fromData).concat(this.columns.filter((c) => c.fromData).slice(0, 3));
     [this.sortBy, this.descending, this.page, this.open] = [0, false, 0, -1];
     this.filters();
@@ -71,7 +73,7 @@ class SuspectTable {
   }
 
   row(i) {
-    const cells = this.shown.map((column) => make("td", { class: column.number ? "num" : "" }, column.at(i)));
+    const cells = this.shown.map((column) => this.cell(column, i));
     const row = make("tr", { tabindex: "0", "aria-selected": "false", "data-point": i }, ...cells);
     const toggle = () => this.toggle(row, i);
     row.addEventListener("click", toggle);
@@ -82,6 +84,29 @@ class SuspectTable {
       }
     });
     return row;
+  }
+
+  cell(column, i) {
+    const cell = make("td", { class: column.number ? "num" : "" });
+    const { pictures, id } = this.data.points;
+    if (column.picture) cell.append(picture(this.data, pictures[i], wordsOf(this.data, i), "small"));
+    if (column.choice) cell.append(this.choice(i));
+    else if (!column.picture || !id.length) cell.append(column.at(i)); // a name says more than a number
+    return cell;
+  }
+
+  /** Where a person says what the label should be; the row is not opened by it. */
+  choice(i) {
+    const options = ["–", ...this.data.classes].map((text, k) => make("option", { value: k - 1 }, text));
+    const select = make("select", { "aria-label": `corrected label of ${nameOf(this.data, i)}` }, ...options);
+    select.value = this.corrected.get(i) ?? -1;
+    for (const kind of ["click", "keydown"]) select.addEventListener(kind, (event) => event.stopPropagation());
+    select.addEventListener("change", () => {
+      if (select.value < 0) this.corrected.delete(i);
+      else this.corrected.set(i, Number(select.value));
+      this.isSaved = false;
+    });
+    return select;
   }
 
   toggle(row, i) {
@@ -101,10 +126,12 @@ class SuspectTable {
 
   save() {
     const header = [...this.columns.map((c) => c.title), "why"];
-    const rows = this.found.map((i) => [...this.columns.map((c) => c.at(i)), reasonOf(this.data, i)]);
+    const listed = [...new Set([...this.found, ...this.corrected.keys()])]; // nothing corrected is lost to a filter
+    const rows = listed.map((i) => [...this.columns.map((c) => c.at(i)), reasonOf(this.data, i)]);
     const url = URL.createObjectURL(new Blob(["\ufeff", toCsv([header, ...rows])], { type: "text/csv" }));
     const link = make("a", { href: url, download: "suspects.csv" });
     link.click();
     URL.revokeObjectURL(url);
+    this.isSaved = true;
   }
 }

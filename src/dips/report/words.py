@@ -18,14 +18,25 @@ _TITLES = {
 }
 
 
+ROW, IMAGE = "row", "image"  # what a report is about
+_MANY_WRONG = 0.3  # of the labels; so many are rare where people took care
+
 # The page fills in the same phrases, for the rows that it shows.
 LEARNED = (
     "hardly believed while training ({} %)",
     "doubted while training ({} %)",
     "only believed once the model was told ({} % while training)",
 )
-UNSEEN = "models that had not seen the row gave '{label}' {} %"
+UNSEEN = {
+    ROW: "models that had not seen the row gave '{label}' {} %",
+    IMAGE: "networks not told the label, or not lately, gave '{label}' {} %",
+}
 OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
+
+
+def phrases(unit: str) -> dict[str, Any]:
+    """Return the phrases that the page fills in."""
+    return {"learned": LEARNED, "unseen": UNSEEN[unit], "other": OTHER, "no_other": NO_OTHER}
 
 
 def how_learned(confidence: Array | float) -> Any:
@@ -43,7 +54,7 @@ def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float) ->
     """
     parts = [LEARNED[int(how_learned(confidence))].format(round(100 * confidence))]
     if np.isfinite(out_of_fold):
-        parts.append(UNSEEN.format(round(100 * out_of_fold), label=given))
+        parts.append(UNSEEN[ROW].format(round(100 * out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
     return "; ".join([*parts, OTHER.format(label=suggested) if has_other else NO_OTHER])
 
@@ -55,6 +66,39 @@ def headline(summary: dict[str, Any]) -> dict[str, str]:
 
 def next_steps(summary: dict[str, Any]) -> list[str]:
     """Return what a person might do now, the most useful first."""
+    return _steps_of_images(summary) if summary["unit"] == IMAGE else _steps_of_table(summary)
+
+
+def _steps_of_images(summary: dict[str, Any]) -> list[str]:
+    steps, labels, worst = [], summary["labels"], max(summary["noise"]["by_class"], key=lambda r: r["share"])
+    if (labels["share_wrong"] or 0) > _MANY_WRONG:
+        steps.append(
+            "So many labels in doubt may also mean that the network has learned little. Unless you expected them, "
+            "train longer (n_steps, warm_up_steps) before you believe the list."
+        )
+    if labels["n_suspects"]:
+        n = min(20, labels["n_suspects"])
+        steps.append(
+            f"Look at the first {n} suspect labels below, beside trusted images of both classes. If most are wrong, go "
+            "on down the list."
+        )
+        steps.append(
+            "Choose the right class beside an image, save the list as CSV, correct the labels by it, and train again."
+        )
+    if worst["k"] >= 5 and worst["low"] > labels["n_other"] / summary["rows"]["labeled"]:
+        steps.append(
+            f"Ask how {worst['label']} was told apart from {worst['instead'][0]['label']}: for "
+            f"{percent(worst['share'])} of the labels given so, another class fits better."
+        )
+    if summary["training"]["accuracy"] is None:
+        steps.append(
+            "Set some images aside whose labels you trust, and pass them as X_val and y_val: the page then "
+            "says how good the network is."
+        )
+    return steps
+
+
+def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     steps, labels, rows = [], summary["labels"], summary["rows"]
     if labels["n_suspects"] > 0.5 * rows["labeled"]:
         steps.append(
@@ -140,14 +184,13 @@ def title_of(metric: str) -> str:
 
 
 def _data(summary: dict[str, Any]) -> str:
-    rows, n_used = summary["rows"], sum(c["kind"] in ("number", "category", "date", "text") for c in summary["columns"])
+    rows, unit = summary["rows"], summary["unit"]
+    n_used = sum(c["kind"] in ("number", "category", "date", "text") for c in summary["columns"])
+    columns = f", with {n_used} columns to learn {summary['target']} from" if unit == ROW else ""
     unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
     classes = summary["classes"]
     which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"
-    return (
-        f"{rows['labeled']:,} labeled rows{unlabeled} went in, with {n_used} columns to learn {summary['target']} from "
-        f"({which})."
-    )
+    return f"{rows['labeled']:,} labeled {unit}s{unlabeled} went in{columns} ({which})."
 
 
 def _labels(summary: dict[str, Any]) -> str:
@@ -160,10 +203,14 @@ def _labels(summary: dict[str, Any]) -> str:
     listed = f"{n:,} {'is' if n == 1 else 'are'} listed below"
     if n_shown < n:
         listed = f"{n:,} are suspect, the first {n_shown:,} of them listed below"
+    if summary["unit"] == IMAGE:
+        listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
     return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
 
 
 def _model(summary: dict[str, Any]) -> str:
+    if summary["unit"] == IMAGE:
+        return _network(summary)
     chosen, metric = chosen_model(summary), summary["metric"]
     if chosen is None:
         return ""
@@ -188,3 +235,9 @@ def _model(summary: dict[str, Any]) -> str:
         f"The model that was kept is {chosen['title']}: {title_of(metric)} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."
     )
+
+
+def _network(summary: dict[str, Any]) -> str:
+    n, accuracy = summary["labels"]["n_useful"], summary["training"]["accuracy"]
+    score = "" if accuracy is None else f"; its accuracy on the images to validate on is {percent(accuracy, 1)}"
+    return f"The network was trained on the {n:,} labels that are trusted{score}."

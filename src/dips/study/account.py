@@ -53,7 +53,7 @@ def account_of(
     account["out_of_fold"] = _out_of_fold(judge, labeled, n)
     if model is not None and unlabeled is not None:
         _add_model(account, model, target, np.concatenate([labeled, unlabeled]), X)
-    account["suspicion"] = _ranks(account)
+    account["suspicion"] = ranks_of(account)
     account["reason"] = _reasons(account)
     return account[[c for c in account if c not in _COLUMNS or c == "row"] + [c for c in _COLUMNS if c != "row"]]
 
@@ -135,7 +135,7 @@ def _out_of_fold(model: Any, labeled: Rows, n_rows: int) -> Array:
     return values
 
 
-def _ranks(account: pd.DataFrame) -> pd.Series:
+def ranks_of(account: pd.DataFrame) -> pd.Series:
     """1 for the label to look at first: the least believed, along the training and by models that had not seen it."""
     belief = account["confidence"] * account["out_of_fold"].fillna(1.0)
     is_suspect = (account["source"] == "given") & ~account["useful"]

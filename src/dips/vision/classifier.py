@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from dips.vision.networks import NETWORKS
 from dips.vision.optimizer import Schedule
 from dips.vision.percentile import Percentile
 from dips.vision.pool import Pool
+from dips.vision.report import write_report
 from dips.vision.reporting import json_lines, progress
 from dips.vision.run import Plan, Run
 from dips.vision.training import Recipe, predict
@@ -191,7 +192,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
         recipe, curator = self._recipe(), image_curator(self.curator)
-        checkpoint, log = (_path(name, getattr(self, name)) for name in ("checkpoint", "log"))
+        checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
+        log = None if self.log is None else _file("log", self.log)
         plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = distributed.join(_device(self.device))
         pool = Pool.of(images, labels.codes, labels.classes.size, device)
@@ -227,6 +229,26 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Accuracy; refused where an image has no label to be compared with."""
         check_is_fitted(self)
         return float(accuracy_score(true_labels(y, self.classes_), self.predict(X), sample_weight=sample_weight))
+
+    def write_report(
+        self, path: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
+    ) -> None:
+        """Write a page to relabel from: one HTML file, whole or not at all, that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        X : (n, height, width, channels) uint8, or (n, height, width) if gray
+            The images that were fitted, in the same order. They are only shown, so a larger or a colored version does.
+            The page holds small copies of those that it lists or draws: treat it as you treat the images.
+        class_names : sequence of str, optional
+            What the classes are called, in the order of ``classes_``; by default, what they are.
+        title : str
+            What the page is about.
+        """
+        check_is_fitted(self)
+        write_report(self, _file("path", path), X, class_names, title)
 
     def _recipe(self) -> Recipe:
         if isinstance(self.network, str) and self.network not in NETWORKS:
@@ -274,10 +296,8 @@ def image_curator(curator: Any) -> Curator:
     return CURATORS.resolve(_OF_IMAGES[curator]() if isinstance(curator, str) and curator in _OF_IMAGES else curator)
 
 
-def _path(name: str, given: str | Path | None) -> Path | None:
+def _file(name: str, given: str | Path) -> Path:
     """Return where to write, refused before any work if there is no such folder."""
-    if given is None:
-        return None
     path = Path(given)
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
