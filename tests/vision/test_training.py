@@ -129,35 +129,20 @@ def test_the_step_is_one_graph_that_all_trainings_of_a_shape_share(monkeypatch):
     for seed in (0, 1):
         compiled, plain = trained(2, compiled=True, seed=seed), trained(2, seed=seed)
         torch.testing.assert_close(weights(compiled.network), weights(plain.network))
-    assert len(n_graphs) == 3  # the batch, the weak views, the loss
+    assert len(n_graphs) == 2  # the batch, the loss
 
 
-def logits_of_one_step(method, **settings):
-    """What the method is shown in the first step, with the batch and the network before it."""
-
+@pytest.mark.parametrize("method", METHODS[:2], ids=lambda m: type(m).__name__)
+def test_weak_views_are_normed_by_themselves_and_nothing_is_learned_from_them(method):
     class Shown(type(method)):
         def loss(self, logits, batch, state):
             shown.append(logits)
             return super().loss(logits, batch, state)
 
     shown = []
-    one = training(method=Shown(), **settings)
+    one = training(method=Shown())
     draw(one)
     batch, before = one.batch(), copy.deepcopy(one.network)
     one.gradients(batch)
-    return shown[0], batch, before
-
-
-@pytest.mark.parametrize("method", METHODS[:2], ids=lambda m: type(m).__name__)
-def test_weak_views_apart_are_looked_at_in_evaluation_mode_and_nothing_is_learned_from_them(method):
-    logits, batch, network = logits_of_one_step(method)
-    assert not logits.weak.requires_grad
-    torch.testing.assert_close(logits.weak, network.eval()(batch.weak).detach())
-
-
-@pytest.mark.parametrize("method", METHODS[:2], ids=lambda m: type(m).__name__)
-def test_weak_views_among_the_others_are_normed_with_them(method):
-    logits, batch, network = logits_of_one_step(method, weak_views="among")
-    assert not logits.weak.requires_grad
-    everything = network(torch.cat([batch.labeled, batch.strong, batch.weak])).detach()
-    torch.testing.assert_close(logits.weak, everything[-len(batch.weak) :])
+    assert not shown[0].weak.requires_grad
+    torch.testing.assert_close(shown[0].weak, before.train()(batch.weak).detach())

@@ -15,7 +15,6 @@ from dips.vision.training import Recipe, Training
 _STEPS_TO_WARM_UP = 10
 _BYTES = 2  # of a number in half precision
 # Tensors of its input's and its output's size that a layer reads or writes at the least.
-_EVALUATION = {nn.Conv2d: (1, 1), nn.BatchNorm2d: (1, 1)}
 _FORWARD = {nn.Conv2d: (1, 1), nn.BatchNorm2d: (2, 1)}  # a norm reads once for its statistics and once to apply them
 _BACKWARD = {nn.Conv2d: (2, 2), nn.BatchNorm2d: (3, 2)}  # gradients of input and weights; sums, then gradients
 
@@ -56,11 +55,11 @@ def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:
     n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
     n_trained = recipe.batch_size + n_weak
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
-    evaluation, forward, backward = list[int](), list[int](), list[int]()
+    forward, backward = list[int](), list[int]()
 
     def count(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
         n_in, n_out = inputs[0][0].numel() * _BYTES, output[0].numel() * _BYTES
-        for counted, prices in ((evaluation, _EVALUATION), (forward, _FORWARD), (backward, _BACKWARD)):
+        for counted, prices in ((forward, _FORWARD), (backward, _BACKWARD)):
             of_input, of_output = prices[type(module)]
             counted.append(of_input * n_in + of_output * n_out)
 
@@ -68,7 +67,7 @@ def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:
         if type(module) in _FORWARD:
             module.register_forward_hook(count)
     training.probabilities(rows=pool.labeled_rows[:1])
-    total = n_weak * sum(evaluation) + n_trained * (sum(forward) + sum(backward))
+    total = (n_weak + n_trained) * sum(forward) + n_trained * sum(backward)
     return 1000 * total / bytes_a_second
 
 

@@ -38,7 +38,6 @@ class Recipe:
     unlabeled_ratio : unlabeled images for each of them (mu)
     augmentation : how images are varied
     compiled : whether the step is compiled and recorded; None does so on a GPU
-    weak_views : "apart", in evaluation mode and a pass of their own, or "among" the images that are trained on
     """
 
     network: str | Callable[[int, int], nn.Module] = "fast"
@@ -48,7 +47,6 @@ class Recipe:
     unlabeled_ratio: int = 7
     augmentation: Augmentation = field(default_factory=Augmentation)
     compiled: bool | None = None
-    weak_views: str = "apart"
 
     @property
     def images_a_step(self) -> int:
@@ -147,24 +145,14 @@ class Training:
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
-        loss_of, method = self._fast(_loss), self.recipe.method
+        loss_of = self._fast(_loss)
         # The shapes never change, so cuDNN may look for the fastest way once.
         with torch.backends.cudnn.flags(enabled=True, benchmark=True):
-            weak = self._weak_logits(batch) if method.uses_unlabeled and self.recipe.weak_views == "apart" else None
-            loss, coverage = loss_of(method, self.network, batch, weak, self.method_state, self._dtype)
+            loss, coverage = loss_of(self.recipe.method, self.network, batch, self.method_state, self._dtype)
             gradients = torch.autograd.grad(loss, self.optimizer.parameters)
         self.loss.copy_(loss.detach())
         self.coverage.copy_(coverage)
         return list(gradients)
-
-    def _weak_logits(self, batch: Batch) -> Tensor:
-        """Logits of the weak views in evaluation mode: the norms then treat them as they treat the labeled images,
-        which are trained on among strong views. Normed by themselves, weak views get worse pseudo-labels.
-        """
-        self.network.eval()
-        logits = self._fast(_weak_logits)(self.network, batch.weak, self._dtype)
-        self.network.train()
-        return logits
 
     def probabilities(self, images: Tensor | None = None, rows: Rows | None = None) -> Array:
         """Class probabilities (m, C) of images, or of rows of the pool's, as they are, by the averaged network."""
@@ -244,19 +232,16 @@ def _make_batch(
     )
 
 
-def _weak_logits(network: nn.Module, weak: Tensor, dtype: torch.dtype) -> Tensor:
-    with torch.no_grad(), _precision(weak.device, dtype):
-        return network(weak).float()
-
-
 def _loss(
-    method: Method, network: nn.Module, batch: Batch, weak: Tensor | None, state: dict[str, Tensor], dtype: torch.dtype
+    method: Method, network: nn.Module, batch: Batch, state: dict[str, Tensor], dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """The method's loss; weak views whose logits are not there yet are normed among the images that are trained on."""
-    views = [batch.labeled, batch.strong] + ([batch.weak] if weak is None else [])
+    """The method's loss. Weak views pass by themselves, so half of what the norms remember for evaluation is theirs."""
     with _precision(batch.labeled.device, dtype):
-        labeled, strong, *among = network(torch.cat(views)).float().split([len(view) for view in views])
-        return method.loss(Logits(labeled, among[0].detach() if weak is None else weak, strong), batch, state)
+        with torch.no_grad():
+            weak = network(batch.weak).float() if method.uses_unlabeled else batch.weak
+        sizes = [len(batch.labeled), len(batch.strong)]
+        labeled, strong = network(torch.cat([batch.labeled, batch.strong])).float().split(sizes)
+        return method.loss(Logits(labeled, weak, strong), batch, state)
 
 
 @torch.inference_mode()
