@@ -120,6 +120,23 @@ def test_another_file_than_the_known_one_is_refused_and_not_kept(served, add):
     assert not list(cache_folder().rglob("*.*data*"))
 
 
+def test_a_file_without_a_known_checksum_is_checked_by_its_rows(served, add):
+    folder, address, _ = served
+    (folder / "tiny.data").write_bytes(CSV)
+    files, read = (Remote(f"{address}/tiny.data"),), {"names": ["a", "label", "b"]}
+    add(declared(source=Source(files=files, read=read, n_rows=3)))
+    assert load("tiny").y.size == 3
+    add(declared(source=Source(files=files, read=read, n_rows=1_885)))
+    with pytest.raises(DataError, match=r"tiny.data as fetched into .* has 3 rows where 1,885 are known.*Delete it"):
+        load("tiny")
+
+
+@pytest.mark.parametrize("name", [name for name, one in TABLES.items() if one.source is not None])
+def test_every_public_file_has_something_to_be_checked_by(name):
+    source = TABLES[name].source
+    assert source.openml or source.n_rows or all(remote.sha256 or remote.md5 for remote in source.files)
+
+
 def test_without_a_net_it_is_said_what_to_do(add):
     add(declared(source=Source(files=(Remote("http://127.0.0.1:1/tiny.data"),))))
     with pytest.raises(DataError, match=r"tiny.data could not be fetched .*go online.*DIPS_DATA"):

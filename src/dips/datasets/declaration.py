@@ -22,6 +22,7 @@ class Source:
     openml : number of an OpenML data set instead of files
     names : its columns, where OpenML calls them otherwise
     rows : rows of the files that belong to the table, as a pandas query
+    n_rows : how many these are; all there is to check a file by whose checksum is not known
     """
 
     files: tuple[Remote, ...] = ()
@@ -29,6 +30,7 @@ class Source:
     openml: int | None = None
     names: tuple[str, ...] = ()
     rows: str | None = None
+    n_rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,14 @@ def _fetched(source: Source, folder: Path) -> pd.DataFrame:
         return _from_openml(source, folder)
     parts = [_read(remote, fetch(remote, folder), source).assign(**remote.adds) for remote in source.files]
     table = pd.concat(parts, ignore_index=True)
-    return table if source.rows is None else table.query(source.rows, engine="python")
+    table = table if source.rows is None else table.query(source.rows, engine="python")
+    if source.n_rows not in (None, len(table)):
+        names = ", ".join(remote.file_name for remote in source.files)
+        raise DataError(
+            f"{names} as fetched into {folder} has {len(table):,} rows where {source.n_rows:,} are known: it changed at "
+            "its source, or is damaged. Delete it to fetch it anew, or name a folder with your own copy in DIPS_DATA."
+        )
+    return table
 
 
 def _read(remote: Remote, path: Path, source: Source) -> pd.DataFrame:

@@ -103,6 +103,7 @@ BLOG = Declaration(
     source=Source(
         files=(Remote(f"{_UCI}/00304/BlogFeedback.zip", member="blogData_train.csv"),),
         read={"names": [*(f"f{i}" for i in range(280)), "target_comments_24h"]},
+        n_rows=52_397,
     ),
     label="target_comments_24h",
     above=0,
@@ -118,7 +119,8 @@ COMPAS = Declaration(
     source=Source(
         files=(
             Remote("https://raw.githubusercontent.com/propublica/compas-analysis/master/compas-scores-two-years.csv"),
-        )
+        ),
+        n_rows=7_214,
     ),
     label="two_year_recid",
     features=13,
@@ -138,7 +140,7 @@ COVID = Declaration(
     name="covid",
     title="COVID-19 in Brazilian hospitals: death (SIVEP-Gripe)",
     file="covid",
-    source=Source(files=(Remote(f"{_AUTHORS}/covid.csv"),)),
+    source=Source(files=(Remote(f"{_AUTHORS}/covid.csv"),), n_rows=6_882),
     label="is_dead",
     features=29,
     drop=("Days_hospital_to_outcome", "Sex", "Race", "SG_UF_NOT"),
@@ -159,7 +161,7 @@ DRUG = Declaration(
     name="drug",
     title="Drug consumption: nicotine in the last decade (Fehrman)",
     file="drug_consumption",
-    source=Source(files=(Remote(f"{_AUTHORS}/Drug_Consumption.csv"),)),
+    source=Source(files=(Remote(f"{_AUTHORS}/Drug_Consumption.csv"),), n_rows=1_884),
     label="Nicotine",
     classes={c: int(c not in ("CL0", "CL1")) for c in _USE},
     features=27,
@@ -184,6 +186,7 @@ GERMAN = Declaration(
     source=Source(
         files=(Remote(f"{_UCI}/statlog/german/german.data-numeric"),),
         read={"names": [*(f"A{i}" for i in range(1, 25)), "class"], "sep": r"\s+"},
+        n_rows=1_000,
     ),
     label="class",
     classes={1: 0, 2: 1},
@@ -198,6 +201,7 @@ HIGGS = Declaration(
     source=Source(
         files=(Remote("https://opendata.cern.ch/record/328/files/atlas-higgs-challenge-2014-v2.csv.gz"),),
         rows="KaggleSet == 't'",
+        n_rows=250_000,
     ),
     label="Label",
     classes={"s": 0, "b": 1},
@@ -220,6 +224,7 @@ HEART = Declaration(
             for part, site in _HEART_SITES.items()
         ),
         read={"names": _HEART_COLUMNS, "na_values": "?"},
+        n_rows=920,
     ),
     label="num",
     above=0,
