@@ -95,7 +95,7 @@ def _fetched(source: Source, folder: Path) -> pd.DataFrame:
         names = ", ".join(remote.file_name for remote in source.files)
         raise DataError(
             f"{names} as fetched into {folder} has {len(table):,} rows where {source.n_rows:,} are known: it changed "
-            "at its source, or is damaged. Delete it to fetch it anew, or name a folder with your own copy in DIPS_DATA."
+            "at its source, or is damaged. Delete it to fetch it anew, or name a folder with your copy in DIPS_DATA."
         )
     return table
 
