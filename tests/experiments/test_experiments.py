@@ -1,21 +1,23 @@
 """Every experiment in a tiny version: it runs, nothing fails, tables and figures are written."""
 
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from dips import __version__
 from dips.experiments import experiments, find, methods
 from dips.experiments.battery import spread_of_labelers
 from dips.experiments.efficiency import needed, relative
 from dips.experiments.engine import Store, run
-from dips.experiments.experiment import Plan
+from dips.experiments.experiment import TABLE_SETS, Plan
 from dips.experiments.optimal_threshold import best
 from dips.experiments.published import accuracy, published
 from dips.experiments.show import command, remember, remembered, show, write_page
 from dips.tabular.errors import UserError
 
-NAMES = sorted(experiments())
+NAMES = sorted(name for name, e in experiments().items() if e.sets is TABLE_SETS)
 TINY = Plan(n_seeds=1, data=("german", "heart"), members="checkpoints", max_labeled=40, max_unlabeled=60)
 
 
@@ -49,7 +51,8 @@ def test_an_experiment_runs_and_is_shown(name, tables, store, tmp_path):
     assert experiment.trials(TINY)
     tally = run(some(experiment.trials(TINY)), store)
     assert tally.failed == 0
-    shown = show(experiment, TINY, store, tmp_path)
+    remember(experiment, TINY, store)
+    shown = show(experiment, store, tmp_path)
     assert not shown.results.failures
     for table in shown.report.tables:
         assert (tmp_path / f"{name}-{table}.md").read_text().startswith("| ")
@@ -76,17 +79,47 @@ def test_without_its_data_an_experiment_has_nothing_to_do():
 
 
 def test_what_was_not_run_is_said_so(store, tmp_path):
-    with pytest.raises(UserError, match=r"Nothing of ablation is finished \(16 trials to do, 0 failed\)"):
-        show(find("ablation"), TINY, Store(tmp_path), tmp_path)
     with pytest.raises(UserError, match="ablation was not run yet; run `dips paper run ablation` first"):
         remembered(find("ablation"), Store(tmp_path))
+    remember(find("ablation"), TINY, Store(tmp_path))
+    with pytest.raises(UserError, match=r"Nothing of ablation is finished \(16 trials to do, 0 failed\)"):
+        show(find("ablation"), Store(tmp_path), tmp_path)
+
+
+def test_records_are_shown_without_the_data_and_with_other_libraries(tables, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    experiment, store = find("aleatoric"), Store(tmp_path / "r")
+    run(experiment.trials(TINY), store)
+    remember(experiment, TINY, store)
+    before = show(experiment, store, tmp_path).results.frame
+    monkeypatch.setenv("DIPS_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setattr("dips.experiments.trial.version_of", lambda name: "0.0")
+    pd.testing.assert_frame_equal(show(experiment, store, tmp_path).results.frame, before)
+
+
+def test_a_plan_that_is_no_longer_that_of_the_experiment_is_refused(tables, tmp_path):
+    experiment, store = find("clean-labels"), Store(tmp_path)
+    run(experiment.trials(TINY), store)
+    remember(experiment, TINY, store)
+    path = tmp_path / "plans" / "clean-labels.json"
+    kept = json.loads(path.read_text())
+    of_another_order = kept | {"keys": kept["keys"][::-1]}
+    of_other_trials = kept | {"keys": kept["keys"][1:]}
+    without_keys = kept["plan"]
+    for changed in (of_another_order, of_other_trials, without_keys):
+        path.write_text(json.dumps(changed))
+        with pytest.raises(
+            UserError, match="What was run as clean-labels is not what the experiment is made of now; run"
+        ):
+            show(experiment, store, tmp_path / "out")
 
 
 def test_a_failed_trial_is_shown_and_not_dropped(tmp_path, monkeypatch):
     experiment, store = find("clean-labels"), Store(tmp_path)
     monkeypatch.setitem(methods._FITS, "pl", None)
     assert run(experiment.trials(TINY), store).failed == 3
-    shown = show(experiment, TINY, store, tmp_path / "out")
+    remember(experiment, TINY, store)
+    shown = show(experiment, store, tmp_path / "out")
     assert [f["method"] for f in shown.results.failures] == ["PL", "PL+DIPS", "PL+default"]
     assert "TypeError" in (tmp_path / "out" / "clean-labels-failures.md").read_text()
 
@@ -96,9 +129,9 @@ def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     experiment, store, drawn = find("clean-labels"), Store(tmp_path / "r"), tmp_path / "drawn"
     run(experiment.trials(TINY), store)
     remember(experiment, TINY, store)
-    assert remembered(experiment, store) == TINY
+    assert remembered(experiment, store)[0] == TINY
     (tmp_path / "readings.toml").write_text('[clean-labels]\nreading = "All about the same."\n')
-    shown = show(experiment, TINY, store, drawn)
+    shown = show(experiment, store, drawn)
     write_page([shown], ["battery"], tmp_path / "p.md", drawn, tmp_path / "readings.toml")
     page = (tmp_path / "p.md").read_text()
     assert "dips paper run clean-labels --seeds 1 --members checkpoints" in page
@@ -106,6 +139,8 @@ def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     assert "(images/paper/clean-labels-figure.png)" in page
     assert (tmp_path / "images" / "paper" / "clean-labels-figure.png").exists()
     assert "Not run for this page: battery." in page
+    assert f"Versions: dips {__version__}, numpy " in page
+    assert "minutes of one core" in page
     assert "82.36 ± 1.46" in page
     assert command(experiment, Plan(4)) == "dips paper run clean-labels --seeds 4"
 

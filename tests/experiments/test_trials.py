@@ -50,7 +50,7 @@ def test_other_rows_under_the_same_name_are_another_key(tables, tmp_path, monkey
 
 def test_other_versions_of_libraries_are_another_key(monkeypatch):
     before = BASE.key()
-    monkeypatch.setattr("dips.experiments.trial.version", lambda name: "0.0")
+    monkeypatch.setattr("dips.experiments.trial.version_of", lambda name: "0.0")
     assert BASE.key() != before
 
 

@@ -1,20 +1,29 @@
-import json
+"""Which labels are shown, and what is noted of a run."""
+
+import base64
+import io
 
 import numpy as np
-import torch
+import pytest
 
+from dips.vision.classifier import image_curator
 from dips.vision.datasets import ImageData
-from dips.vision.experiments import Arm, compare, labeled_part, noisy_labels, steps_to
-from dips.vision.percentile import Percentile
-from dips.vision.pool import Pool
-from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
+from dips.vision.experiments import _rehearse, labeled_part, measured_run, noisy_labels, some_of
 
 from .examples import CPU, PLAN, colors, pool, recipe
+
+Image = pytest.importorskip("PIL.Image")
 
 
 def data():
     X, y = colors()
-    return ImageData(X, y, *colors(30, random_state=1), noisy={"people": (y + (np.arange(y.size) < 12)) % 3})
+    people = {"people": (y + (np.arange(y.size) < 12)) % 3}
+    return ImageData(X, y, *colors(30, random_state=1), people, class_names=("red", "green", "blue"))
+
+
+def measured(curator, noise=0.2):
+    labels = noisy_labels(data(), noise, 45, seed=0)
+    return measured_run(data(), labels, recipe(n_steps=9), PLAN, image_curator(curator), 0, CPU)
 
 
 def test_as_many_labels_of_each_class_are_shown():
@@ -30,34 +39,69 @@ def test_noise_is_what_people_said_or_symmetric():
     assert (symmetric != data().y_train)[symmetric >= 0].sum() == 12
 
 
-def test_a_comparison_notes_accuracies_and_how_many_dropped_labels_are_wrong(tmp_path):
-    arms = [Arm("plain", "none", recipe(n_steps=9), PLAN), Arm("curated", Percentile(), recipe(n_steps=9), PLAN)]
-    settings = {"noise": 0.2, "n_labeled": 45, "device": CPU, "log": tmp_path / "log.jsonl"}
-    records = compare(data(), arms, [0, 1], **settings)
-    assert records == [json.loads(line) for line in settings["log"].read_text().splitlines()]
-    final = [r for r in records if r.get("step") == 9]
-    assert {(r["arm"], r["seed"]) for r in final} == {(a, s) for s in (0, 1) for a in ("plain", "curated")}
-    judged = [r for r in records if r["event"] == "curation" and r["seed"] == 0]
-    assert [r["n_kept"] + r["n_out"] for r in judged] == [45] * 3
-    for r in judged:
-        assert {"n_dropped", "n_returned"} <= set(r)
-        assert round(r["n_kept"] * r["wrong_kept"] + r["n_out"] * r["wrong_dropped"]) == 9
+def test_a_part_of_a_set_has_all_its_classes_and_keeps_labels_with_their_images():
+    sorted_by_class = np.argsort(data().y_train, kind="stable")
+    full = ImageData(
+        data().X_train[sorted_by_class],
+        data().y_train[sorted_by_class],
+        data().X_test,
+        data().y_test,
+        {"people": sorted_by_class},
+    )
+    part = some_of(full, 20)
+    assert set(part.y_train) == {0, 1, 2}
+    for image, true, row in zip(part.X_train, part.y_train, part.noisy["people"], strict=True):
+        assert (image == data().X_train[row]).all()
+        assert true == data().y_train[row]
+    assert part.X_test.shape[0] == 20
+    assert some_of(full, None) is full
 
 
-def test_steps_to_an_accuracy_are_those_of_the_first_time():
-    records = [{"step": 1, "accuracy": 0.5}, {"step": 2, "accuracy": 0.8}, {"step": 3, "accuracy": 0.7}]
-    assert [steps_to(records, a) for a in (0.5, 0.7, 0.9)] == [1, 2, None]
+def test_a_run_notes_its_accuracy_along_the_training():
+    found = measured("none")
+    assert [point["step"] for point in found["curve"]] == list(range(1, 10))
+    assert found["accuracy"] == found["curve"][-1]["accuracy"]
+    times = [point["elapsed_s"] for point in found["curve"]]
+    assert times == sorted(times)
+    assert found["training_s"] == times[-1]
+    assert (found["n_labeled"], found["n_images"], found["n_test"]) == (45, 120, 30)
+    assert found["curation"] == []
+    assert found["examples"] is None
+    assert found["top5"] is None
 
 
-def test_the_parts_of_a_step_are_timed():
-    found = breakdown(pool(), recipe(), n_steps=2)
-    assert set(found) == {"step", "augmentation", "network", "optimizer", "rest"}
-    assert copy_bandwidth(CPU, 2**16) > 0
-    assert steps_a_second(pool(), recipe(), n_runs=2, n_steps=1) > 0
+def test_a_run_notes_how_many_kept_and_dropped_labels_are_wrong():
+    found = measured("percentile")
+    assert found["share_wrong"] == pytest.approx(9 / 45)
+    assert [judged["round"] for judged in found["curation"]] == [0, 1, 2]
+    for judged in found["curation"]:
+        n_dropped = 45 - judged["n_kept"]
+        n_wrong = judged["n_kept"] * judged["wrong_kept"] + n_dropped * judged["wrong_dropped"]
+        assert n_wrong == pytest.approx(9)
 
 
-def test_the_floor_counts_what_layers_read_and_write():
-    images = Pool.of(*colors(), 3, torch.device("cpu"))
-    one = floor_ms(images, recipe(), bytes_a_second=1e12)
-    assert floor_ms(images, recipe(batch_size=16), bytes_a_second=1e12) == 2 * one
-    assert floor_ms(images, recipe(), bytes_a_second=5e11) == 2 * one
+def test_dropped_images_can_be_seen_without_the_data():
+    examples = measured("percentile")["examples"]
+    mosaic = np.asarray(Image.open(io.BytesIO(base64.b64decode(examples["mosaic"]))))
+    height, width = examples["tile"]
+    for k, (row, given, true) in enumerate(zip(examples["rows"], examples["given"], examples["true"], strict=True)):
+        top, left = k // examples["tiles_a_row"] * height, k % examples["tiles_a_row"] * width
+        assert (mosaic[top : top + height, left : left + width] == data().X_train[row]).all()
+        assert true == data().class_names[data().y_train[row]]
+        assert given in data().class_names
+
+
+def test_the_five_most_probable_classes_are_looked_at_where_there_are_more():
+    X, _ = colors(120)
+    many = ImageData(X, np.arange(120) % 8, X, np.arange(120) % 8)
+    labels = labeled_part(many.y_train, 64, seed=0)
+    found = measured_run(many, labels, recipe(n_steps=3), PLAN, image_curator("none"), 0, CPU)
+    assert found["accuracy"] <= found["top5"] <= 1
+
+
+@pytest.mark.parametrize("curator", ["none", "percentile", "auto", "dips", "small_loss", "fluctuation"])
+def test_every_curator_can_be_rehearsed_and_keeps_nothing_of_it(curator):
+    judge = image_curator(curator)
+    before = set(vars(judge))
+    _rehearse(pool(), recipe(), judge, seed=0)
+    assert set(vars(judge)) == before

@@ -16,6 +16,7 @@ from dips.tabular.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
     from dips.experiments.experiment import Experiment, Plan
     from dips.experiments.show import Shown
@@ -79,7 +80,7 @@ def list_(as_json: o.Json = False) -> None:
         print_json([{"name": e.name, "title": e.title, "source": e.source, "seeds": e.seeds} for e in found])
         return
     columns = {"name": "left", "shows": "left", "in the paper": "left", "seeds": "right"}
-    output().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in found]))
+    _wide().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in found]))
 
 
 @paper.command()
@@ -181,7 +182,7 @@ def data(data_folder: DataFolder = None) -> None:
     for name, title in images.TITLES.items():
         files = " or ".join(" and ".join(files) for files in images.FILES[name])
         rows.append([name, title, images.where(name), files])
-    output().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
+    _wide().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
     output().print(printable("dips.datasets.describe(NAME) says which columns the file of a table must have."))
 
 
@@ -297,9 +298,14 @@ def _print_table(title: str, table: pd.DataFrame) -> None:
     flat = table.reset_index()
     rows = [[f"{v:.2f}" if isinstance(v, float) else v for v in row] for row in flat.itertuples(index=False, name=None)]
     columns = {str(c): "left" if i == 0 else "right" for i, c in enumerate(flat.columns)}
+    _wide().print(make_table(columns, rows, title))
+
+
+def _wide() -> Console:
+    """Where tables go: a file has no right edge."""
     console = output()
     console.width = max(console.width, 200) if not console.is_terminal else console.width
-    console.print(make_table(columns, rows, title))
+    return console
 
 
 def _print_gaps(shown: Shown) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,8 +89,10 @@ def measured_run(
 
 def _rehearse(pool: Pool, recipe: Recipe, curator: Curator, seed: int) -> None:
     """Let everything be compiled that the run needs, so that its clock counts training alone."""
-    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=2))
-    together([Run(pool, brief, Plan(warm_up_steps=1, n_rounds=2, n_checkpoints=1), clone(curator), seed).proceed()])
+    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a curator makes of four steps says nothing
+        together([Run(pool, brief, Plan(warm_up_steps=2, n_rounds=2, n_checkpoints=2), clone(curator), seed).proceed()])
 
 
 @dataclass

@@ -20,7 +20,7 @@ CURATORS = {
     "fluctuation": "+fluctuation",
 }
 _MEMORY = {"freematch": 0.99}  # its paper's 0.999 takes a thousand steps to rise, too long for short schedules
-_WARM_UP_STEPS, _ROUNDS, _LEAST_STEPS_A_ROUND = 1000, 20, 10
+_WARM_UP_STEPS, _ROUNDS, _LEAST_STEPS_A_ROUND = 1000, 20, 5
 
 
 def compared(plan: Plan, data: str, noise: str | float, n_labeled: int, method: str = "fixmatch") -> Iterator[Cell]:

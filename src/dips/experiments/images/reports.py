@@ -34,11 +34,10 @@ def compared(frame: pd.DataFrame, published: Published = lambda method, data: No
         "differences": paired(frame, pairs, by="data"),
         "along_the_training": along_the_training(frame),
         "seeds": by_seed(frame),
+        "curation": curation(frame),
+        "minutes": minutes(frame),
     }
-    judged = curation(frame)
-    if len(judged):
-        tables["curation"] = judged
-    return Report(tables, {"curves": lambda: draw_curves(frame)})
+    return Report({k: table for k, table in tables.items() if len(table)}, {"curves": lambda: draw_curves(frame)})
 
 
 def unrolled(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -74,28 +73,32 @@ def by_seed(frame: pd.DataFrame) -> pd.DataFrame:
     return _by_data(frame, lambda part: means(part, "method", "seed"))
 
 
+def minutes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Device, steps and minutes of a training, with warm-ups, curation and the looks at the test images."""
+    found = frame.assign(steps=[curve[-1]["step"] for curve in frame["curve"]], minutes=frame["training_s"] / 60)
+    mean = found.groupby(["data", "method", "device", "steps"], sort=False)["minutes"].mean()
+    return mean.reset_index().set_index("data")
+
+
 def curation(frame: pd.DataFrame) -> pd.DataFrame:
     """Labels kept after some of the rounds, and how many of the kept and the dropped are wrong, in percent."""
     judged = unrolled(frame, "curation")
     if judged.empty:
         return judged
-    rows = [r for r in sorted(judged["round"].unique()) if r in _ROUNDS or r == judged["round"].max()]
-    lines = []
-    for (data, method, round_), part in judged[judged["round"].isin(rows)].groupby(
-        ["data", "method", "round"], sort=False
-    ):
-        lines.append(
-            {
-                "data": data,
-                "method": method,
-                "after round": round_,
-                "kept": f"{part['n_kept'].mean():.0f}",
-                "wrong among kept": with_error(part["wrong_kept"].astype(float), digits=1),
-                "wrong among dropped": with_error(part["wrong_dropped"].astype(float), digits=1),
-                "returned": f"{part['n_returned'].mean():.0f}",
-            }
-        )
-    return pd.DataFrame(lines).set_index("data")
+    some = judged[judged["round"].isin([*_ROUNDS, judged["round"].max()])]
+    found = [
+        {
+            "data": data,
+            "method": method,
+            "after round": after,
+            "kept": round(part["n_kept"].mean()),
+            "wrong among kept": with_error(part["wrong_kept"].astype(float), digits=1),
+            "wrong among dropped": with_error(part["wrong_dropped"].astype(float), digits=1),
+            "returned": round(part["n_returned"].mean()),
+        }
+        for (data, method, after), part in some.groupby(["data", "method", "round"], sort=False)
+    ]
+    return pd.DataFrame(found).set_index("data")
 
 
 def _by_data(frame: pd.DataFrame, make: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:

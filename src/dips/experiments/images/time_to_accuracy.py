@@ -28,15 +28,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     table = reports.minutes_to(frame, ACCURACIES)
     for method, hours in said["hours"].items():
         table[f"{method}, paper, V100 hours"] = [hours.get(str(a), "not reached") for a in ACCURACIES]
-    return Report({"time": table, "speed": _speed(frame)}, {"curves": lambda: reports.draw_curves(frame)})
-
-
-def _speed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Device, minutes of a whole run, and steps a second, of each method."""
-    steps = frame["curve"].map(lambda curve: curve[-1]["step"])
-    found = frame.assign(minutes=frame["training_s"] / 60, steps_a_second=steps / frame["training_s"])
-    grouped = found.groupby(["method", "device"], sort=False)
-    return grouped[["minutes", "steps_a_second"]].mean().reset_index("device")
+    return Report({"time": table}, {"curves": lambda: reports.draw_curves(frame)})
 
 
 EXPERIMENT = Experiment(
