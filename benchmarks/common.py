@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+
+from dips.cli._app import run
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -33,9 +36,12 @@ def run_grid(name: str, function: Callable[..., list[dict]], grid: Iterable[tupl
     return pd.DataFrame(records)
 
 
-def finished(name: str) -> pd.DataFrame:
-    """Read the records of an earlier run, also one that was stopped."""
-    return pd.read_json(RESULTS / f"{name}.jsonl", lines=True)
+def paper(*names: str) -> None:
+    """Run experiments of ``dips paper`` with the options given to this script, and show what they found."""
+    for name in names:
+        code = run(["paper", "run", name, *sys.argv[1:]]) or run(["paper", "show", name])
+        if code:
+            raise SystemExit(code)
 
 
 def with_error(values: pd.Series) -> str:
