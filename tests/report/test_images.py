@@ -185,6 +185,7 @@ def test_many_images_stay_a_small_page_that_says_what_is_left_out(n_labeled, jud
     n_judged = 50_000 if judges_all else n_labeled
     assert points["n_judged"] == n_judged
     assert (len(points["row"]) == n_judged) == (points["grid"] is None)
+    assert (len(points["row"]) == n_judged) == (n_judged == 1_000)
 
 
 def test_large_images_stay_a_small_page_too():

@@ -16,7 +16,7 @@ from dips.report.segments import instead_of, noise_by_class
 from dips.report.thumbnails import Thumbnails
 from dips.report.words import IMAGE, headline, next_steps, phrases
 
-_BYTES = 4_000_000  # what the map may take of the page, most of it pictures
+_BYTES = 4_700_000  # what the map may take of the page, most of it pictures
 _MAX_CURVE = 100  # points of a learning curve
 _EXAMPLES, _MANY_CLASSES = 3, 20  # trusted images of each class shown beside a suspect; one each where classes are many
 
