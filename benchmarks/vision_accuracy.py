@@ -3,14 +3,7 @@
 DIPS_DATA=folder python benchmarks/vision_accuracy.py --steps 26000 --seeds 3
 """
 
-from __future__ import annotations
-
-import sys
-
-from dips.cli._app import run
+from common import paper
 
 if __name__ == "__main__":
-    for name in ("cifar10n", "time-to-accuracy"):  # the second has the trials of the first
-        code = run(["paper", "run", name, *sys.argv[1:]]) or run(["paper", "show", name])
-        if code:
-            raise SystemExit(code)
+    paper("cifar10n", "time-to-accuracy")  # the second has the trials of the first
