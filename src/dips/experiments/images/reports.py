@@ -132,7 +132,8 @@ def _lines(axis: Any, frame: pd.DataFrame, x: str, y: str) -> None:
     """A thin line a seed and a thick one for their mean, by method."""
     for method, part in frame.groupby("method", sort=False):
         style = {"color": color(str(method))}
-        lines = [100 * one[[x, y]].to_numpy(float) / [100, 1] for _, one in part.groupby("seed", sort=False)]
+        percent = part.assign(**{y: 100 * part[y].astype(float)})
+        lines = [one[[x, y]].to_numpy() for _, one in percent.groupby("seed", sort=False)]
         for line in lines:
             axis.plot(*line.T, lw=0.6, alpha=0.6, **style)
         axis.plot(*np.mean(lines, axis=0).T, lw=2, label=str(method), **style)
