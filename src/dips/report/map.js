@@ -135,7 +135,8 @@ class LabelMap {
       const lines = [nameOf(this.data, i), `label ${classes[points.label[i]]}`];
       if (points.suggested[i] >= 0) lines.push(`suggested ${classes[points.suggested[i]]}`);
       tip.replaceChildren(...(points.pictures ? [picture(this.data, points.pictures[i], "", "small")] : []), lines.join("\n"));
-      tip.style.left = `${Math.min(this.xs[i] + 12, this.box.width - 170)}px`;
+      const [right, left] = [this.xs[i] + 12, this.xs[i] - 12 - tip.offsetWidth];
+      tip.style.left = `${right + tip.offsetWidth <= this.box.width ? right : Math.max(left, 0)}px`; // beside the dot, not on it
       tip.style.top = `${Math.max(this.ys[i] - 64, 0)}px`;
     }
     if (i !== this.hovered) {
