@@ -56,6 +56,13 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
 
 
+@pytest.mark.parametrize("name", ["file/out.csv", "n" * 300])
+def test_a_name_that_no_file_can_have_is_said(tmp_path, name):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_whole(tmp_path / name, b"new")
+
+
 def test_a_folder_that_is_not_there_is_said(tmp_path):
     with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
         write_frame(pd.DataFrame({"a": np.arange(3)}), tmp_path / "gone" / "out.csv")

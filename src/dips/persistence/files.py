@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -22,7 +23,16 @@ def write_whole(path: Path, content: bytes) -> None:
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what kept it from being written may keep it from being looked for
+            partial.unlink()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"The folder {folder} cannot be made: {error.strerror}.") from error
 
 
 def write_json(path: Path, record: Any, indent: int | None = 1) -> None:
