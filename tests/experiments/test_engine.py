@@ -113,6 +113,20 @@ def test_a_record_cut_short_by_the_machine_is_made_again(store):
     assert json.loads(path.read_text())["outcome"] == {"square": 9}
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"\x80", b"[]", b"3", b"{}", b'{"settings": {}}', b'{"status": "done", "outcome": {"square": 9}}',
+     b'{"settings": {}, "status": "done", "outcome": null}', b'{"settings": {}, "status": "done"}'],
+)  # fmt: skip
+def test_what_is_no_record_is_made_again(store, content):
+    run([Square(3)], store)
+    (path,) = store.folder.glob("records/*/*.json")
+    path.write_bytes(content)
+    assert store.get(Square(3).key()) is None
+    assert run([Square(3)], store).done == 1
+    assert json.loads(path.read_text())["outcome"] == {"square": 9}
+
+
 def test_warnings_of_a_job_are_kept_not_shown(store, recwarn):
     class Warns(Square):
         def run(self):

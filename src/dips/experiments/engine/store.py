@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dips.persistence.files import write_json
-from dips.tabular.errors import OutputError
+from dips.persistence.files import make_folder, write_json
+
+_RESULT = {"done": "outcome", "failed": "error"}  # what a record has, by its status
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,25 @@ class Store:
     folder: Path
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record, or None where there is none that can be read."""
+        """Return the record, or None where there is none that can be read: its job is then done again."""
         try:
-            return json.loads(self._path(key).read_bytes())
-        except (FileNotFoundError, json.JSONDecodeError):
+            found = json.loads(self._path(key).read_bytes())
+        except (FileNotFoundError, ValueError):
             return None
+        return found if _is_record(found) else None
 
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Keep a record."""
         path = self._path(key)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{path.parent} cannot be made: {error.strerror}.") from error
+        make_folder(path.parent)
         write_json(path, record, indent=None)
 
     def _path(self, key: str) -> Path:
         return self.folder / "records" / key[:2] / f"{key}.json"
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it was written by a run, and in full."""
+    if not isinstance(found, dict) or "settings" not in found:
+        return False
+    return found.get(_RESULT.get(found.get("status"))) is not None
