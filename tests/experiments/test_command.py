@@ -69,6 +69,18 @@ def test_what_cannot_be_done_is_said_in_a_sentence(paper, monkeypatch):
     assert "was not run yet" in paper("show", "battery")[2]
 
 
+def test_a_place_that_cannot_be_written_to_is_refused_in_a_sentence(paper, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    assert paper("run", "clean-labels", "--seeds", "1")[0] == 0
+    for arguments in (("show", "clean-labels", "--out", str(file)), ("page", str(file / "page.md"))):
+        code, _, said = paper(*arguments)
+        assert code == 4
+        assert "cannot be made" in said
+    assert run(["paper", "run", "clean-labels", "--seeds", "1", "--results", str(file)]) == 4
+    assert file.read_text() == "in the way"
+
+
 def test_a_data_set_that_cannot_be_read_is_left_out_and_said_so(paper, tmp_path, tables, monkeypatch):
     import shutil
 

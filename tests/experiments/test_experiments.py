@@ -14,7 +14,7 @@ from dips.experiments.engine import Store, run
 from dips.experiments.experiment import TABLE_SETS, Plan
 from dips.experiments.optimal_threshold import best
 from dips.experiments.published import accuracy, published
-from dips.experiments.show import command, remember, remembered, show, write_page
+from dips.experiments.show import command, read_readings, remember, remembered, show, write_page
 from dips.tabular.errors import UserError
 
 NAMES = sorted(name for name, e in experiments().items() if e.sets is TABLE_SETS)
@@ -114,6 +114,35 @@ def test_a_plan_that_is_no_longer_that_of_the_experiment_is_refused(tables, tmp_
             show(experiment, store, tmp_path / "out")
 
 
+def test_a_damaged_plan_is_refused_in_a_sentence(tmp_path):
+    experiment, store, path = find("clean-labels"), Store(tmp_path), tmp_path / "plans" / "clean-labels.json"
+    remember(experiment, TINY, store)
+    kept = json.loads(path.read_text())
+    for damaged in (b"", b"{", b"\xff\xfe\x00"):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=r"clean-labels\.json is damaged; run `dips paper run clean-labels` again"):
+            remembered(experiment, store)
+    of_a_later_version = kept | {"plan": kept["plan"] | {"mood": "good"}}
+    for changed in ([], 3, {"keys": []}, kept | {"plan": None}, kept | {"keys": 3}, of_a_later_version):
+        path.write_text(json.dumps(changed))
+        with pytest.raises(UserError, match="What was run as clean-labels is not what the experiment is made of now"):
+            remembered(experiment, store)
+
+
+def test_readings_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "readings.toml"
+    with pytest.raises(UserError, match=r"readings.toml cannot be read: No such file"):
+        read_readings(path)
+    for content, said in (
+        (b"a = [", "readings.toml is no TOML file: Invalid"),
+        (b"\xff\xfe", "readings.toml is no TOML file"),
+        (b"battery = 3", r"has battery = 3; write a table, \[battery\]"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=said):
+            read_readings(path)
+
+
 def test_a_failed_trial_is_shown_and_not_dropped(tmp_path, monkeypatch):
     experiment, store = find("clean-labels"), Store(tmp_path)
     monkeypatch.setitem(methods._FITS, "pl", None)
@@ -132,7 +161,7 @@ def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     assert remembered(experiment, store)[0] == TINY
     (tmp_path / "readings.toml").write_text('[clean-labels]\nreading = "All about the same."\n')
     shown = show(experiment, store, drawn)
-    write_page([shown], ["battery"], tmp_path / "p.md", drawn, tmp_path / "readings.toml")
+    write_page([shown], ["battery"], tmp_path / "p.md", drawn, read_readings(tmp_path / "readings.toml"))
     page = (tmp_path / "p.md").read_text()
     assert "dips paper run clean-labels --seeds 1 --members checkpoints" in page
     assert "All about the same." in page

@@ -162,6 +162,10 @@ def test_images_are_listed_and_not_run_unasked_without_a_gpu(paper, monkeypatch)
 def test_what_cannot_be_done_is_said_in_a_sentence(paper):
     assert "--network huge is not known; there are wrn-28-2" in paper("run", "cifar10n", "--network", "huge")[2]
     assert "--curator mood is not known; there are none" in paper("run", "cifar10n", "--curator", "mood")[2]
+    assert "--network  is not known" in paper("run", "cifar10n", "--network", "")[2]
+    assert "--curator mood is not known; there are none" in paper("all", "--curator", "mood")[2]
+    for options in (("dropped-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):
+        assert f"{options[0]} has nothing to run: its data sets are not here" in paper("run", *options)[2]
     said = paper("run", "quadrants", "--steps", "5")[2]
     assert "--steps, --network and --curator are for experiments on images; quadrants is one on tables" in said
 

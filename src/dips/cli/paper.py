@@ -67,7 +67,7 @@ class _Options:
     def of_images(self) -> dict[str, Any]:
         """What was said of images, by its name in a plan."""
         said = {"n_steps": self.steps, "network": self.network, "curators": tuple(dict.fromkeys(self.curators))}
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in said.items() if value not in (None, ())}
 
 
 @paper.command("list")
@@ -150,8 +150,11 @@ def all_(
 ) -> None:
     """Run every experiment, and write the figures and tables of each."""
     from dips.experiments import experiments
+    from dips.experiments.experiment import Plan
 
     options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
+    if options.of_images:
+        _check_images(Plan(1, **options.of_images))
     n_failed = 0
     for experiment in experiments().values():
         if why := experiment.sets.hindrance():
@@ -195,14 +198,15 @@ def page(
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips.experiments import experiments
     from dips.experiments.engine import Store
-    from dips.experiments.show import is_remembered, write_page
+    from dips.experiments.show import is_remembered, read_readings, write_page
 
+    said = {} if readings is None else read_readings(readings)
     found, shown = experiments().values(), []
     for experiment in found:
         if is_remembered(experiment, Store(results)):
             shown.append(_show(experiment, results, results / "shown"))
     left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
-    write_page(shown, left_out, path, results / "shown", readings)
+    write_page(shown, left_out, path, results / "shown", said)
     output().print(printable(f"Open {path}"))
 
 
@@ -221,16 +225,20 @@ def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -
         max_unlabeled=options.max_unlabeled,
     )
     if _is_of_images(experiment):
-        from dips.experiments.images.grids import check
-
         plan = replace(plan, **options.of_images)
-        check(plan.network, plan.curators)
+        _check_images(plan)
     lacking = _lacking(experiment, plan)
     if options.data and lacking:
         raise UserError(next(iter(lacking.values())))
     for name, why in lacking.items():
         remarks().print(printable(f"{name} is left out: {why}"))
     return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
+
+
+def _check_images(plan: Plan) -> None:
+    from dips.experiments.images.grids import check
+
+    check(plan.network, plan.curators)
 
 
 def _is_of_images(experiment: Experiment) -> bool:
@@ -268,7 +276,8 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
     trials = experiment.trials(plan)
     if not trials:
         raise UserError(
-            f"{experiment.name} needs data sets that are not here; see `dips paper run --help`, --data-folder."
+            f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data and "
+            "--curator leave none of its trials."
         )
     remember(experiment, plan, store)  # so that a part of it can be shown, too
     try:

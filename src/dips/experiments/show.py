@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pandas as pd
 from dips.experiments.engine import figures, tables
 from dips.experiments.engine.store import Store
 from dips.experiments.experiment import Experiment, Plan, Report, Results
-from dips.persistence.files import write_json, write_whole
+from dips.persistence.files import make_folder, write_json, write_whole
 from dips.tabular.errors import UserError
 
 _MAIN_ROWS = 25  # longer tables are folded on the page
@@ -34,7 +34,7 @@ class Shown:
 def remember(experiment: Experiment, plan: Plan, store: Store) -> None:
     """Keep the plan and the keys of its trials, so that what was run last can be shown, here or elsewhere."""
     path = _plan_path(experiment, store)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_json(path, {"plan": asdict(plan), "keys": [cell.trial.key() for cell in experiment.cells(plan)]})
 
 
@@ -42,11 +42,19 @@ def remembered(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
     """The plan that was run last, and the keys of its trials in the order of the cells."""
     if not is_remembered(experiment, store):
         raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
-    record = json.loads(_plan_path(experiment, store).read_bytes())
-    if "keys" not in record:
-        raise experiment.has_changed()
-    lists = {name: tuple(value) for name, value in record["plan"].items() if isinstance(value, list)}
-    return Plan(**record["plan"] | lists), record["keys"]
+    path = _plan_path(experiment, store)
+    try:
+        record = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise UserError(
+            f"{path} is damaged; run `dips paper run {experiment.name}` again with the options that it was run with, "
+            "which finds the trials that are done."
+        ) from error
+    try:
+        lists = {name: tuple(value) for name, value in record["plan"].items() if isinstance(value, list)}
+        return Plan(**record["plan"] | lists), [str(key) for key in record["keys"]]
+    except (KeyError, TypeError, AttributeError) as error:  # written by another version
+        raise experiment.has_changed() from error
 
 
 def is_remembered(experiment: Experiment, store: Store) -> bool:
@@ -95,16 +103,31 @@ def command(experiment: Experiment, plan: Plan) -> str:
     return " ".join(parts)
 
 
-def write_page(shown: Iterable[Shown], left_out: list[str], path: Path, drawn: Path, readings: Path | None) -> None:
+def read_readings(path: Path) -> dict[str, dict[str, str]]:
+    """Read what is said of each experiment in words: a table of its name with a `reading`."""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise UserError(f"{path} is no TOML file: {error}.") from error
+    for name, table in said.items():
+        if not isinstance(table, dict):
+            raise UserError(f'{path} has {name} = {table!r}; write a table, [{name}], with reading = "...".')
+    return said
+
+
+def write_page(
+    shown: Iterable[Shown], left_out: list[str], path: Path, drawn: Path, said: Mapping[str, Mapping[str, str]]
+) -> None:
     """Write one page with every table and figure, its command, and what it says in words.
 
     The figures are copied from `drawn` to ``images/paper`` beside the page.
     """
     shown = list(shown)
-    said = tomllib.loads(readings.read_text(encoding="utf-8")) if readings is not None else {}
     parts = [said.get("page", {}).get("introduction", "# The paper, reproduced").strip(), _versions(shown)]
     images = path.parent / "images" / "paper"
-    images.mkdir(parents=True, exist_ok=True)
+    make_folder(images)
     for one in shown:
         parts.append(_section(one, said.get(one.experiment.name, {}).get("reading", "")))
         for name in one.report.figures:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dips.experiments.engine.statistics import standard_error
+from dips.persistence.files import make_folder
 from dips.tabular.errors import UserError
 
 COLORS = {
@@ -42,7 +43,7 @@ def figure(n_columns: int = 1, n_rows: int = 1, width: float = 4.2, height: floa
 
 def save(draw: Callable[[], Any], folder: Path, name: str) -> None:
     """Draw a figure and write it as PNG and as SVG."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with _matplotlib().rc_context(_STYLE):
         fig = draw()
         fig.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})

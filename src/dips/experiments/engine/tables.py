@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dips.experiments.engine.statistics import Comparison, compare, holm, standard_error
-from dips.persistence.files import write_whole
+from dips.persistence.files import make_folder, write_whole
 
 _LEVEL = 0.05
 
@@ -124,6 +124,6 @@ def _cell(value: Any) -> str:
 
 def write(table: pd.DataFrame, folder: Path, name: str) -> None:
     """Write a table as Markdown and as CSV."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     write_whole(folder / f"{name}.md", (markdown(table) + "\n").encode())
     write_whole(folder / f"{name}.csv", table.to_csv().encode())
