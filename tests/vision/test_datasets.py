@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from dips.datasets.download import Remote, cache_folder
+from dips.tabular.errors import DataError
 from dips.vision.datasets import FILES, LOADERS, find, load_images
 
 Image = pytest.importorskip("PIL.Image")
@@ -130,8 +131,30 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
             return os.system, ("true",)
 
     torch.save({"clean_label": Evil()}, tmp_path / "CIFAR-10_human.pt")
-    with pytest.raises(pickle.UnpicklingError, match="has no need of"):
+    with pytest.raises(DataError, match=r"The files of cifar10n cannot be read .* has no need of"):
         load_images("cifar10n", tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut short"])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("cifar10n", "cifar10n.npz"),
+        ("cifar10n", "cifar-10-python.tar.gz"),
+        ("eurosat", "EuroSAT.zip"),
+        ("pathmnist", "pathmnist.npz"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_a_sentence(tmp_path, name, file, content):
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(DataError, match=f"The files of {name} cannot be read"):
+        load_images(name, tmp_path)
+
+
+def test_a_file_of_other_arrays_is_refused_in_a_sentence(tmp_path):
+    np.savez(tmp_path / "pathmnist.npz", a=np.zeros(3))
+    with pytest.raises(DataError, match="The files of pathmnist cannot be read"):
+        load_images("pathmnist", tmp_path)
 
 
 def remote(path, content=b"content", md5=None):

@@ -7,6 +7,7 @@ import os
 import pickle
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 
 from dips._typing import Array
 from dips.datasets.download import Remote, cache_folder, fetch
+from dips.tabular.errors import DataError, UserError
 
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 _PEOPLE = "https://github.com/UCSC-REAL/cifar-10-100n/raw/main/data/"
@@ -34,6 +36,16 @@ FILES = {
 _MOSAICS = {"cifar10n": "cifar10n.npz", "eurosat": "eurosat32.npz"}
 _TILES_A_ROW = 100
 _TEST_SHARE = 0.2
+_DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    pickle.PickleError,
+)
 
 
 def find(remote: Remote, folder: str | Path | None = None) -> Path:
@@ -80,10 +92,18 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
     """
     if name not in LOADERS:
         raise ValueError(f"There is no image set {name!r}; there are {', '.join(LOADERS)}.")
-    for place in (folder, os.environ.get("DIPS_DATA")):
-        if place and name in _MOSAICS and (Path(place) / _MOSAICS[name]).exists():
-            return read_mosaics(Path(place) / _MOSAICS[name])
-    return LOADERS[name](folder)
+    try:
+        for place in (folder, os.environ.get("DIPS_DATA")):
+            if place and name in _MOSAICS and (Path(place) / _MOSAICS[name]).exists():
+                return read_mosaics(Path(place) / _MOSAICS[name])
+        return LOADERS[name](folder)
+    except UserError:
+        raise
+    except _DAMAGE as error:
+        raise DataError(
+            f"The files of {name} cannot be read ({type(error).__name__}: {error}): they are damaged, or not what their "
+            "names say; delete them to have them fetched anew."
+        ) from error
 
 
 def _cifar10n(folder: str | Path | None) -> ImageData:
@@ -123,7 +143,7 @@ def _with_peoples_labels(data: ImageData, path: Path) -> ImageData:
     stored = torch.load(path, weights_only=False, pickle_module=_ARRAYS_ONLY)
     labels = {name.removesuffix("_label"): np.asarray(v).astype(np.int64) for name, v in stored.items()}
     if not np.array_equal(labels.pop("clean", np.empty(0)), data.y_train):
-        raise ValueError(f"The true labels in {path} are not those of the images; it belongs to another set or order.")
+        raise DataError(f"The true labels in {path} are not those of the images; it belongs to another set or order.")
     return replace(data, noisy={name: v for name, v in labels.items() if v.shape == data.y_train.shape})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dips.experiments.experiment import Sets
-from dips.tabular.errors import DataError, UserError
+from dips.tabular.errors import UserError
 
 if TYPE_CHECKING:
     from dips.vision.datasets import ImageData
@@ -44,10 +44,7 @@ def _kept(name: str, folder: str | None) -> ImageData:
     require_torch()
     from dips.vision.datasets import load_images
 
-    try:
-        return load_images(name)
-    except (OSError, ValueError, KeyError) as error:
-        raise error if isinstance(error, UserError) else DataError(f"{name} cannot be read: {error}") from error
+    return load_images(name)
 
 
 def fingerprint(name: str) -> str:
