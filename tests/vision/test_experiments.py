@@ -39,6 +39,13 @@ def test_noise_is_what_people_said_or_symmetric():
     assert (symmetric != data().y_train)[symmetric >= 0].sum() == 12
 
 
+def test_labels_that_cannot_be_shown_are_refused():
+    with pytest.raises(ValueError, match="2 labels cannot be shown of 3 classes"):
+        labeled_part(data().y_train, 2, seed=0)
+    with pytest.raises(ValueError, match="no labels by people that are called 'worse'; there are people"):
+        noisy_labels(data(), "worse", 60, seed=0)
+
+
 def test_a_part_of_a_set_has_all_its_classes_and_keeps_labels_with_their_images():
     sorted_by_class = np.argsort(data().y_train, kind="stable")
     full = ImageData(

@@ -43,6 +43,8 @@ def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
     """Return the labels with all but `n_labeled` of them hidden (-1), as many of each class as it has labels for."""
     rng = np.random.RandomState(seed)
     classes = np.unique(y)
+    if n_labeled < classes.size:
+        raise ValueError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
     hidden = np.full(y.shape, -1)
     for c in classes:
         rows = rng.permutation(np.flatnonzero(y == c))[: n_labeled // classes.size]
@@ -53,6 +55,9 @@ def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
 def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int) -> Array:
     """Labels of the training images, -1 where hidden: what people said, or the truth with symmetric noise."""
     if isinstance(noise, str):
+        if noise not in data.noisy:
+            known = ", ".join(data.noisy) or "none"
+            raise ValueError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
         return labeled_part(data.noisy[noise], n_labeled, seed)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 
