@@ -22,12 +22,12 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
     >>> as_images(np.zeros((5, 28, 28), dtype=np.uint8)).shape
     (5, 28, 28, 1)
     """
-    images = np.asarray(X)
+    try:
+        images = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"Images must be one array, all of one size ({error}).") from error
     if images.dtype != np.uint8:
-        raise ValueError(
-            f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}. For floats from 0 to 1, use "
-            "(255 * X).round().astype('uint8')."
-        )
+        raise ValueError(f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}{_way_to_bytes(images)}.")
     if images.ndim == 3:
         images = images[..., None]
     if images.ndim != 4:
@@ -43,6 +43,20 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
     if n_channels is not None and images.shape[3] != n_channels:
         raise ValueError(f"The network was trained on images of {n_channels} channels; these have {images.shape[3]}.")
     return images
+
+
+def _way_to_bytes(images: Array) -> str:
+    """The range of numbers, and what makes bytes of them."""
+    if images.dtype.kind not in "iuf" or not images.size:
+        return ""
+    low, high = images.min(), images.max()
+    if low < 0 or not high > 0:
+        way = "bring them to 0 to 255 first, all by one rule"
+    elif images.dtype.kind in "iu" and high <= 255:
+        way = "use X.astype('uint8')"
+    else:
+        way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with one factor for all images"
+    return f" from {low:.6g} to {high:.6g}; {way}"
 
 
 def read_image_folder(
@@ -73,6 +87,9 @@ def read_image_folder(
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix.lower() in _ENDINGS)
     if not names:
         raise ValueError(f"No image was found in {folder}; looked for {', '.join(sorted(_ENDINGS))}.")
+    for name in names:
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
     y = _labels_of(names, labels, folder)
     images = []
     for name in names:
