@@ -203,8 +203,8 @@ def test_what_cannot_be_reported_is_refused_before_anything_is_written(fitted, t
         clf.write_report(path, X / 255)
     with pytest.raises(ValueError, match="Images of 6 channels cannot be shown"):
         clf.write_report(path, np.concatenate([X, X], axis=3))
-    for names in (["a", "b"], ["a", "b", "b"]):
-        with pytest.raises(ValueError, match="class_names must be 3 different names"):
+    for names in (["a", "b"], ["a", "b", "b"], "abc", 3, {"a", "b", "c"}, {"a": 0, "b": 1, "c": 2}):
+        with pytest.raises(ValueError, match="class_names must be a list of 3 different names"):
             clf.write_report(path, X, class_names=names)
     for place in (tmp_path / "no" / "labels.html", tmp_path):
         with pytest.raises(ValueError, match="must be a file in a folder that exists"):

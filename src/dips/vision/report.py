@@ -80,11 +80,12 @@ def _viewable(X: Any, n: int) -> Array:
 
 
 def _names_of(classes: Array, given: Sequence[str] | None) -> list[str]:
-    names = [str(c) for c in (classes.tolist() if given is None else given)]
+    names = classes.tolist() if given is None else given
+    names = [str(c) for c in names] if np.ndim(names) == 1 else []  # a text, a set or a mapping is no list of names
     if len(names) != len(classes) or len(set(names)) < len(names):
         raise ValueError(
-            f"class_names must be {len(classes)} different names, one for each of classes_ in their order; got "
-            f"{list(names)}."
+            f"class_names must be a list of {len(classes)} different names, one for each of classes_ in their order; "
+            f"got {given!r}."
         )
     return names
 
