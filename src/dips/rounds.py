@@ -152,7 +152,8 @@ class Rounds:
         left = self._left(run)
         training = np.flatnonzero(run.useful)
         trusted = run.given[run.useful & run.is_given]
-        frequencies = class_frequencies(trusted if trusted.size else run.labels[training], self.trainer.n_classes)
+        labels = trusted if trusted.size else run.labels[training]
+        frequencies = class_frequencies(labels, self.trainer.n_classes, self.curator.evens_classes)
         seen = dynamics or members
         candidates = Candidates(
             probabilities=self.trainer.predict(run.estimator, left) if seen is None else seen.probabilities[left],

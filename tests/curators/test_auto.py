@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from dips import CuratedClassifier
+from dips import CuratedClassifier, PseudoLabelClassifier
 from dips.curators import Auto
 from dips.curators.auto import noise_rate, weight_of_second
 from dips.datasets import flip_labels, make_quadrants
@@ -144,3 +144,17 @@ def test_it_helps_where_labels_are_dirty_and_does_no_harm_where_they_are_clean(b
         assert dropped[flipped].mean() > 0.6
     else:
         assert curated.samples_["useful"].mean() > 0.95
+
+
+@pytest.mark.parametrize(("curator", "shares"), [("auto", [0.9, 0.1]), ("none", [0.7, 0.3])])
+def test_skewed_classes_are_left_as_they_are(curator, shares):
+    seen = []
+
+    def labeler(candidates):
+        seen.append(candidates.class_frequencies)
+        return np.arange(1), np.zeros(1, dtype=int)
+
+    y = np.repeat([0, 1], [180, 20])
+    X = y[:, None] + np.linspace(0, 0.1, y.size)[:, None]
+    PseudoLabelClassifier(XGBClassifier(n_estimators=50), labeler=labeler, curator=curator, n_rounds=2).fit(X, y, X)
+    assert seen[0] == pytest.approx(shares)

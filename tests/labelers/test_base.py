@@ -53,6 +53,10 @@ def test_exactly_five_to_one_is_not_yet_skewed():
     assert class_frequencies(np.array([0] * 5 + [1]), 2) == pytest.approx([5 / 6, 1 / 6])
 
 
+def test_skewed_class_frequencies_are_left_alone_where_that_is_wanted():
+    assert class_frequencies(np.array([0] * 9 + [1]), 2, evened=False) == pytest.approx([0.9, 0.1])
+
+
 def test_skewed_class_frequencies_are_mixed_half_and_half_with_uniform():
     shares = class_frequencies(np.array([0] * 9 + [1]), 2)
     assert shares == pytest.approx([(0.9 + 0.5) / 2, (0.1 + 0.5) / 2])

@@ -16,6 +16,7 @@ from dips.experiments.engine.job import beyond_defaults, hashed, version_of
 from dips.experiments.splits import fingerprint, make_split
 
 VERSION = 1  # raise it when the same settings come to mean something else: every record is then made anew
+_LATER_VERSIONS = {("pl", "auto"): 2}  # of a method with a curator: since the default leaves classes as they are
 _LIBRARIES = ("numpy", "scikit-learn", "xgboost")
 _MORE_LIBRARIES = {"catboost": "catboost", "cleanlab": "cleanlab", "vime": "torch"}
 
@@ -64,7 +65,7 @@ class Trial:
         """A hash of the settings, the rows, and the versions of what computes."""
         return hashed(
             {
-                "version": VERSION,
+                "version": _LATER_VERSIONS.get((self.method, self.curator["name"]), VERSION),
                 "settings": self.settings(),
                 "data": _known_fingerprint(self.data),
                 "libraries": self.libraries(),

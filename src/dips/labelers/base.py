@@ -48,7 +48,7 @@ class Candidates:
     ----------
     probabilities : (m, C) of the round's model
     class_frequencies : (C,) of the useful given labels (of pseudo-labels too where none is), evened out where very
-        skewed
+        skewed and the curator does not mind
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
@@ -202,11 +202,13 @@ def _largest(scores: Array, k: int) -> Rows:
 _SKEWED = 5
 
 
-def class_frequencies(labels: Array, n_classes: int) -> Array:
-    """Share of each class, mixed half and half with uniform where the largest is over five times the smallest."""
+def class_frequencies(labels: Array, n_classes: int, evened: bool = True) -> Array:
+    """Share of each class; evened out, it is mixed half and half with uniform where the largest is over five times the
+    smallest.
+    """
     counts = np.bincount(labels, minlength=n_classes)
     shares = counts / labels.size
-    return (shares + 1 / n_classes) / 2 if counts.max() > _SKEWED * counts.min() else shares
+    return (shares + 1 / n_classes) / 2 if evened and counts.max() > _SKEWED * counts.min() else shares
 
 
 def share_of_round(t: int, n_rounds: int) -> float:
