@@ -44,4 +44,4 @@ def _is_record(found: Any) -> bool:
     """Whether it was written by a run, and in full."""
     if not isinstance(found, dict) or "settings" not in found:
         return False
-    return found.get(_RESULT.get(found.get("status"))) is not None
+    return found.get(_RESULT.get(str(found.get("status")))) is not None
