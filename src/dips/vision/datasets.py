@@ -101,8 +101,8 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
         raise
     except _DAMAGE as error:
         raise DataError(
-            f"The files of {name} cannot be read ({type(error).__name__}: {error}): they are damaged, or not what their "
-            "names say; delete them to have them fetched anew."
+            f"The files of {name} cannot be read ({type(error).__name__}: {error}): they are damaged, or not what "
+            "their names say; delete them to have them fetched anew."
         ) from error
 
 
