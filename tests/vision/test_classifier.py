@@ -153,6 +153,13 @@ def test_a_file_in_no_folder_is_refused_before_any_work(tmp_path, where):
         classifier(**{where: tmp_path / "no" / "file"}).fit(colors()[0], dirty_labels())
 
 
+@pytest.mark.parametrize("where", ["checkpoint", "log"])
+def test_a_file_in_a_folder_of_others_is_refused_before_any_work(tmp_path, where, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)  # a superuser may write anywhere
+    with pytest.raises(ValueError, match=f"{where}=.*is in a folder that you may not write to"):
+        classifier(**{where: tmp_path / "file"}).fit(colors()[0], dirty_labels())
+
+
 def test_images_and_labels_must_be_as_many():
     with pytest.raises(ValueError, match="X has 120 images, y has 119"):
         classifier().fit(colors()[0], dirty_labels()[1:])

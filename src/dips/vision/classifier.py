@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -297,10 +298,12 @@ def image_curator(curator: Any) -> Curator:
 
 
 def _file(name: str, given: str | Path) -> Path:
-    """Return where to write, refused before any work if there is no such folder."""
+    """Return where to write, refused before any work if nothing can be written there."""
     path = Path(given)
-    if path.is_dir() or not path.parent.is_dir():
+    if os.path.isdir(path) or not os.path.isdir(path.parent):
         raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
     return path
 
 
