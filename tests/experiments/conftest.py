@@ -1,9 +1,10 @@
-"""Tiny tables under the names of real ones, so that every experiment can be run in seconds."""
+"""Tiny tables under the names of real ones, so that every experiment can be run in seconds, and the command."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from dips.cli._app import run
 from dips.datasets.tables import TABLES
 
 N = 260
@@ -28,3 +29,16 @@ def data_folder(tmp_path_factory):
 def tables(data_folder, monkeypatch):
     monkeypatch.setenv("DIPS_DATA", str(data_folder))
     return data_folder
+
+
+@pytest.fixture
+def paper(tmp_path, capfd):
+    """Run ``dips paper`` in a folder of its own; return the exit code and what was printed."""
+
+    def call(*arguments):
+        results = [] if arguments[0] in ("list", "data") else ["--results", str(tmp_path / "results")]
+        code = run(["paper", *arguments, *results])
+        printed = capfd.readouterr()
+        return code, printed.out, printed.err
+
+    return call

@@ -7,19 +7,7 @@ import pytest
 from dips.cli._app import run
 
 pytest.importorskip("matplotlib")
-
-
-@pytest.fixture
-def paper(tmp_path, tables, capfd):
-    """Run ``dips paper`` in a folder of its own; return the exit code and what was printed."""
-
-    def call(*arguments):
-        results = [] if arguments[0] in ("list", "data") else ["--results", str(tmp_path / "results")]
-        code = run(["paper", *arguments, *results])
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return call
+pytestmark = pytest.mark.usefixtures("tables")
 
 
 def test_experiments_and_data_sets_are_listed(paper):

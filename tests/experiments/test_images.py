@@ -9,7 +9,6 @@ pytest.importorskip("torch")
 pytest.importorskip("matplotlib")
 pytest.importorskip("PIL")
 
-from dips.cli._app import run as command_line
 from dips.datasets.download import Remote
 from dips.experiments import experiments, find
 from dips.experiments.engine import Store, run
@@ -60,19 +59,6 @@ def image_data(folder, monkeypatch):
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return Store(tmp_path_factory.mktemp("results"))
-
-
-@pytest.fixture
-def paper(tmp_path, capfd):
-    """Run ``dips paper`` in a folder of its own; return the exit code and what was printed."""
-
-    def call(*arguments):
-        results = [] if arguments[0] in ("list", "data") else ["--results", str(tmp_path / "results")]
-        code = command_line(["paper", *arguments, *results])
-        printed = capfd.readouterr()
-        return code, printed.out, printed.err
-
-    return call
 
 
 @pytest.mark.parametrize("name", NAMES)
