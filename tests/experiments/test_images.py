@@ -17,7 +17,7 @@ from dips.experiments.images import grids, reports, sets
 from dips.experiments.images.dropped_images import tiles_of
 from dips.experiments.images.trial import ImageTrial
 from dips.experiments.published import published
-from dips.experiments.show import command, remember, show
+from dips.experiments.show import command, remember, show, write_page
 from dips.tabular.errors import DataError, UserError
 from dips.vision import datasets
 
@@ -161,6 +161,15 @@ def test_options_of_images_are_part_of_the_command():
     said = "dips paper run cifar10n --seeds 3 --steps 27000 --curator none --curator dips"
     assert command(find("cifar10n"), plan) == said
     assert command(find("cifar10n"), Plan(3, HERE)) == "dips paper run cifar10n --seeds 3"
+
+
+def test_the_page_counts_the_seeds_that_were_run(store, tmp_path):
+    experiment, plan = find("dropped-images"), replace(TINY, n_seeds=2)  # which takes the first of them
+    run(experiment.trials(plan), store)
+    remember(experiment, plan, store)
+    shown = show(experiment, store, tmp_path)
+    write_page([shown], [], tmp_path / "page.md", tmp_path, {})
+    assert "2 trials, 1 seed, " in (tmp_path / "page.md").read_text()
 
 
 def test_time_to_an_accuracy_is_that_of_the_first_time():

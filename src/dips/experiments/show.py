@@ -149,10 +149,11 @@ def _versions(shown: Iterable[Shown]) -> str:
 
 def _section(one: Shown, reading: str) -> str:
     experiment, results = one.experiment, one.results
+    n_seeds = results.frame["seed"].nunique()
     lines = [
         f"## {experiment.title}",
-        f"{experiment.source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {one.plan.n_seeds} "
-        f"seeds, {_spent(results)}. {_gaps(results)}".strip(),
+        f"{experiment.source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {n_seeds} "
+        f"seed{'s' if n_seeds > 1 else ''}, {_spent(results)}. {_gaps(results)}".strip(),
         reading.strip(),
     ]
     lines += [f"![{experiment.title}](images/paper/{experiment.name}-{name}.png)" for name in one.report.figures]
