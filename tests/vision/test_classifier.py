@@ -147,6 +147,11 @@ def test_settings_out_of_range_are_refused(settings):
         classifier(**settings).fit(colors()[0], dirty_labels())
 
 
+def test_a_curator_that_needs_columns_is_refused_before_any_work():
+    with pytest.raises(ValueError, match='curator="fine" looks at the columns of a table and cannot judge images'):
+        classifier(curator="fine").fit(colors()[0], dirty_labels())
+
+
 @pytest.mark.parametrize("where", ["checkpoint", "log"])
 def test_a_file_in_no_folder_is_refused_before_any_work(tmp_path, where):
     with pytest.raises(ValueError, match=f"{where}=.*must be a file in a folder that exists"):

@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from dips._typing import Array
-from dips.curators import CURATORS, Curator
+from dips.curators import CURATORS, FINE, Curator
 from dips.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips.tables import row_names
 from dips.vision import distributed
@@ -294,7 +294,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
 def image_curator(curator: Any) -> Curator:
     """Return the curator of a name, with those that are for images alone; or the object or function given."""
-    return CURATORS.resolve(_OF_IMAGES[curator]() if isinstance(curator, str) and curator in _OF_IMAGES else curator)
+    is_ours = isinstance(curator, str) and curator in _OF_IMAGES
+    found = CURATORS.resolve(_OF_IMAGES[curator]() if is_ours else curator)
+    if isinstance(found, FINE):
+        raise ValueError('curator="fine" looks at the columns of a table and cannot judge images; choose another.')
+    return found
 
 
 def _file(name: str, given: str | Path) -> Path:
