@@ -131,6 +131,15 @@ def test_a_file_without_a_known_checksum_is_checked_by_its_rows(served, add):
         load("tiny")
 
 
+@pytest.mark.parametrize("member", [None, "inside.csv"], ids=["a table", "an archive"])
+def test_a_damaged_file_in_the_cache_is_said_to_be_one(served, add, member):
+    folder, address, _ = served
+    (folder / "tiny.zip").write_bytes(b"")
+    add(declared(source=Source(files=(Remote(f"{address}/tiny.zip", member=member),))))
+    with pytest.raises(DataError, match=r"tiny.zip cannot be read .*; delete it to have it fetched anew"):
+        load("tiny")
+
+
 @pytest.mark.parametrize("name", [name for name, one in TABLES.items() if one.source is not None])
 def test_every_public_file_has_something_to_be_checked_by(name):
     source = TABLES[name].source

@@ -101,10 +101,13 @@ def _fetched(source: Source, folder: Path) -> pd.DataFrame:
 
 
 def _read(remote: Remote, path: Path, source: Source) -> pd.DataFrame:
-    if remote.member is None:
-        return pd.read_csv(path, **source.read)
-    with zipfile.ZipFile(path) as archive, archive.open(remote.member) as stream:
-        return pd.read_csv(stream, **source.read)
+    try:
+        if remote.member is None:
+            return pd.read_csv(path, **source.read)
+        with zipfile.ZipFile(path) as archive, archive.open(remote.member) as stream:
+            return pd.read_csv(stream, **source.read)
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise DataError(f"{path} cannot be read ({error}); delete it to have it fetched anew.") from error
 
 
 def _from_openml(source: Source, folder: Path) -> pd.DataFrame:
