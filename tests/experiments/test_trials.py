@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dips.experiments.engine import Store, run
 from dips.experiments.experiment import Plan
 from dips.experiments.measures import divergence
 from dips.experiments.methods import fit
@@ -108,6 +109,12 @@ def test_seeds_are_the_authors_and_distinct():
 def test_every_method_learns_two_quadrants(method):
     pytest.importorskip("cleanlab" if method == "cleanlab" else "torch" if "vime" in method else "numpy")
     assert replace(BASE, noise=0.0, method=method).run()["accuracy"] > 0.9
+
+
+def test_cleanlab_works_in_the_processes_of_a_run(tmp_path):
+    pytest.importorskip("cleanlab")
+    trials = [replace(BASE, method="cleanlab", seed=seed) for seed in (0, 1)]
+    assert run(trials, Store(tmp_path), n_jobs=2).failed == 0
 
 
 @pytest.mark.parametrize(

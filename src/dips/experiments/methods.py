@@ -77,7 +77,10 @@ def _self_trained(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
 def _cleaned(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
     from cleanlab.classification import CleanLearning
 
-    model = CleanLearning(seeded(backbone, trial.seed), seed=trial.seed % 2**32, verbose=False)
+    one_process = {"n_jobs": 1}  # its own processes fail inside those that the trials run in
+    model = CleanLearning(
+        seeded(backbone, trial.seed), seed=trial.seed % 2**32, find_label_issues_kwargs=one_process, verbose=False
+    )
     return model.fit(split.X_labeled, y)
 
 
