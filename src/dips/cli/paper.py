@@ -319,6 +319,6 @@ def _wide() -> Console:
 
 def _print_gaps(shown: Shown) -> None:
     if shown.results.n_missing:
-        remarks().print(printable(f"{shown.results.n_missing} trials are not finished; run the experiment to go on."))
+        remarks().print(printable(f"Trials not finished: {shown.results.n_missing}; run the experiment to go on."))
     if shown.results.failures:
         remarks().print(printable(f"{len(shown.results.failures)} trials failed and are not in these tables."))

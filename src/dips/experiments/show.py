@@ -149,10 +149,12 @@ def _versions(shown: Iterable[Shown]) -> str:
 
 def _section(one: Shown, reading: str) -> str:
     experiment, results = one.experiment, one.results
-    n_seeds = results.frame["seed"].nunique()
+    source = experiment.source[:1].upper() + experiment.source[1:]
+    is_synthetic = results.frame["test_over_train"] == 0  # seeds of real tables are the authors', those of others not
+    n_seeds = results.frame.groupby(is_synthetic)["seed"].nunique().max()
     lines = [
         f"## {experiment.title}",
-        f"{experiment.source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {n_seeds} "
+        f"{source}. `{command(experiment, one.plan)}`: {len(results.frame):,} trials, {n_seeds} "
         f"seed{'s' if n_seeds > 1 else ''}, {_spent(results)}. {_gaps(results)}".strip(),
         reading.strip(),
     ]
@@ -167,7 +169,7 @@ def _spent(results: Results) -> str:
 
 def _gaps(results: Results) -> str:
     failed = f"{len(results.failures)} trials failed: {results.failures[0]['error']}" if results.failures else ""
-    missing = f"{results.n_missing} trials are not finished." if results.n_missing else ""
+    missing = f"Trials not finished: {results.n_missing}." if results.n_missing else ""
     return " ".join(part for part in (failed, missing) if part)
 
 
