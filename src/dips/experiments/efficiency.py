@@ -69,7 +69,7 @@ def _draw(gains: pd.DataFrame) -> Any:
         figures.lines(axis, part, "share", value="gain")
         axis.axhline(0, color="#7f7f7f", ls=":", lw=1)
         axis.set(title=name, xlabel="share of the labels", ylabel="gain over all labels, uncurated, points")
-    axes[0].legend()
+    figures.legend_below(fig, axes[0], n_columns=5)
     return fig
 
 
