@@ -210,3 +210,8 @@ def test_the_best_percentile_is_that_of_the_best_mean():
         for s, a in enumerate(pair)
     ]
     assert best(pd.DataFrame(rows)).loc[0.1].tolist() == [0.2, pytest.approx(0.15)]
+
+
+def test_all_labels_are_enough_for_the_method_that_sets_the_mark():
+    gains = pd.DataFrame({"method": "PL", "share": [0.5, 1.0], "gain": [-1.0, -1e-15]})
+    assert needed(gains).loc["PL", "share of labels needed"] == 1.0
