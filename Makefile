@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
-	$(BIN)/python -m dips.demo
+	$(BIN)/python -m dips demo
 
 # Everything that must hold: style, types, behaviour.
 test: $(VENV)/.dev

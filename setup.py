@@ -9,9 +9,9 @@ options = ["/O2", "/std:c11"] if sys.platform == "win32" else ["-O3", "-fno-math
 setup(
     ext_modules=[
         Extension(
-            "dips.forest._kernel",
-            sources=["src/dips/forest/kernel.c"],
-            depends=["src/dips/forest/kernel_trees.h"],
+            "dips._forest._kernel",
+            sources=["src/dips/_forest/kernel.c"],
+            depends=["src/dips/_forest/kernel_trees.h", "src/dips/_forest/kernel_statistics.h"],
             extra_compile_args=options,
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,

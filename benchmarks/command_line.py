@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dips._files import Preparation, read_table
+from dips._study import Run
+from dips._study.candidates import BY_NAME
+from dips._study.settings import Settings
 from dips.datasets import flip_labels
-from dips.study import Run
-from dips.study.candidates import BY_NAME
-from dips.study.settings import Settings
-from dips.tabular import Preparation, read_table
 
 TABLES = {  # name: target, columns known only after the outcome, labels given
     "adult": ("salary", [], 1000),
@@ -59,7 +59,7 @@ def study(name: str, share: float, place: Path) -> None:
     path, folder = place / f"{name}.csv", place / f"{name}-{share:.0%}"
     frame.to_csv(path, index=False)
     print(f"\n== {name}, {share:.0%} of the labels flipped\n$ dips fit {path.name} --target {target}", flush=True)
-    command = [sys.executable, "-m", "dips.cli", "fit", str(path), "--target", target, "--out", str(folder)]
+    command = [sys.executable, "-m", "dips", "fit", str(path), "--target", target, "--out", str(folder)]
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     run = Run(folder)
     suspects, hidden = run.suspects()["row"].to_numpy() - 1, np.flatnonzero(frame[target].isna())

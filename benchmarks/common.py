@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from dips.cli._app import run
+from dips._cli.app import run
 
 RESULTS = Path(__file__).parents[1] / "results"
 

@@ -22,10 +22,10 @@ from harness import against, keep, timed
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier
+from dips._dynamics import Dynamics, Watch
+from dips._rounds.training import Trainer
 from dips.backbones import find_backbone
-from dips.dynamics import Dynamics, Watch
 from dips.labelers import CSA, SLA, UPS, Labeler
-from dips.training import Trainer
 
 SIZES = (10, 20)  # members of UPS; of SLA and CSA
 N_ROWS, N_COLUMNS = 30_000, 12  # of adult; a tenth is labeled

@@ -20,10 +20,10 @@ from watch import watch
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier, characterize
-from dips.curators.auto import noise_rate
-from dips.labelers.base import best_of_each_class, caps_of_round
-from dips.labelers.sinkhorn import allocate
-from dips.second_opinion import linear_out_of_fold
+from dips.curators._auto import noise_rate
+from dips.curators._second_opinion import linear_out_of_fold
+from dips.labelers._base import best_of_each_class, caps_of_round
+from dips.labelers._sinkhorn import allocate
 
 LABELED = 10  # one row in so many has a label
 LINEAR = 1.1  # an exponent up to this passes for linear: caches are outgrown, and times are noisy

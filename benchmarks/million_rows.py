@@ -40,7 +40,7 @@ def make(path: Path, n_rows: int, n_labeled: int) -> None:
 
 def measured(*command: str) -> None:
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-m", "dips.cli", *command], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "dips", *command], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

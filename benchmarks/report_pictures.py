@@ -33,7 +33,7 @@ PICTURES = {  # name: page, width and height in pixels, whether dark, where to s
 
 
 def table(place: Path) -> Path:
-    from dips.study import fit
+    from dips._study import fit
 
     data = load_breast_cancer(as_frame=True)
     frame = data.frame.drop(columns="target").sample(frac=1, random_state=0)

@@ -22,7 +22,7 @@ from watch import BACKBONES, backbone, portable_watch, textbook, watch
 
 from dips import PseudoLabelClassifier
 from dips.labelers import CSA, SLA, UPS, FlexMatch, Greedy, Labeler
-from dips.labelers.base import best_of_each_class
+from dips.labelers._base import best_of_each_class
 
 PACKAGES = dict(zip(BACKBONES, ("xgboost", "lightgbm", "catboost", "sklearn"), strict=True))
 LABELERS = (Greedy(), FlexMatch(), UPS(n_models=2), SLA(n_models=2), CSA(n_models=2))

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import torch
 
-from dips.vision.datasets import load_images
-from dips.vision.experiments import noisy_labels
-from dips.vision.method import Supervised
-from dips.vision.pool import Pool
-from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
-from dips.vision.training import Recipe
+from dips._paper.images.runs import noisy_labels
+from dips.datasets._image_sets import load_images
+from dips.vision._method import Supervised
+from dips.vision._pool import Pool
+from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
+from dips.vision._training import Recipe
 
 
 def main() -> None:

@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
+from dips._dynamics import STATISTICS, Dynamics, Watch
 from dips.backbones import find_backbone
-from dips.dynamics import STATISTICS, Dynamics, Watch
 
 BACKBONES = ("XGBoost", "LightGBM", "CatBoost", "HistGradientBoosting")
 PATIENCE_S = 30.0  # a textbook pass that would take longer is not waited for

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
+from dips._study.backbones import BACKBONES
 from dips.datasets import flip_labels
-from dips.study.backbones import BACKBONES
 
 
 @contextmanager

@@ -4,12 +4,12 @@ import numpy as np
 from sklearn.datasets import make_blobs
 from xgboost import XGBClassifier
 
-from dips.backbones.xgboost import XGBoost
+from dips._rounds.rounds import Rounds
+from dips._rounds.training import Trainer
+from dips.backbones._xgboost import XGBoost
 from dips.curators import CURATORS
 from dips.datasets import flip_labels
 from dips.labelers import LABELERS
-from dips.rounds import Rounds
-from dips.training import Trainer
 
 N, N_LABELED, T, E, CONF = 150, 60, 4, 60, 0.7
 

@@ -1,6 +1,6 @@
 import pytest
 
-from dips import demo
+from dips import _demo as demo
 
 
 def test_the_demo_prints_its_table_and_draws_its_picture(monkeypatch, tmp_path, capsys):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from dips.dynamics import STATISTICS, Dynamics, check_window
+from dips._dynamics import STATISTICS, Dynamics, check_window
 
 ORDER_MATTERS = {"fluctuation"}
 assert_close = partial(assert_allclose, rtol=1e-5, atol=2e-6)  # statistics are kept in single precision

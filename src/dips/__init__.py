@@ -1,11 +1,38 @@
-"""Better classifiers when labels are few and dirty."""
+"""Better classifiers when labels are few and dirty.
 
-from dips.classifier import PseudoLabelClassifier
-from dips.curated import Audit, CuratedClassifier, characterize
-from dips.model_selection import SemiSupervisedKFold
-from dips.parquet import ParquetPool
+A name with a leading underscore, in any part of its path, is private. What is public is imported when it is first asked
+for, so that ``import dips`` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dips._data.parquet import ParquetPool
+    from dips._estimators.curated import Audit, CuratedClassifier, characterize
+    from dips._estimators.model_selection import SemiSupervisedKFold
+    from dips._estimators.pseudo_label import PseudoLabelClassifier
+    from dips._persistence.model import load_model, save_model
+    from dips._study.auditing import audit
+    from dips._study.fitting import fit
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Audit": "_estimators.curated",
+    "CuratedClassifier": "_estimators.curated",
+    "ParquetPool": "_data.parquet",
+    "PseudoLabelClassifier": "_estimators.pseudo_label",
+    "SemiSupervisedKFold": "_estimators.model_selection",
+    "audit": "_study.auditing",
+    "characterize": "_estimators.curated",
+    "fit": "_study.fitting",
+    "load_model": "_persistence.model",
+    "save_model": "_persistence.model",
+}
+_PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "vision")
 
 __all__ = [
     "Audit",
@@ -14,5 +41,21 @@ __all__ = [
     "PseudoLabelClassifier",
     "SemiSupervisedKFold",
     "__version__",
+    "audit",
     "characterize",
+    "fit",
+    "load_model",
+    "save_model",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"dips.{_HOMES[name]}"), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"dips.{name}")
+    raise AttributeError(f"module 'dips' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_PACKAGES])

@@ -13,8 +13,8 @@ from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, His
 from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
 
+from dips._dynamics import STATISTICS, Dynamics, Watch
 from dips.backbones import find_backbone
-from dips.dynamics import STATISTICS, Dynamics, Watch
 
 SEED = 3
 E = 6  # checkpoints of every estimator here

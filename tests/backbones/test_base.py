@@ -7,7 +7,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from dips.backbones.base import probabilities, random_tree_parameters, weights
+from dips.backbones._base import probabilities, random_tree_parameters, weights
 
 
 def test_one_score_a_row_is_the_log_odds_of_the_second_class():

@@ -1,5 +1,6 @@
 import pytest
-from patients import quick_backbones
+
+from tests.patients import quick_backbones
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -4,9 +4,9 @@ import json
 
 import pandas as pd
 import pytest
-from patients import patients
 
-from dips.cli._app import run as dips
+from dips._cli.app import run as dips
+from tests.patients import patients
 
 TABLE, WRONG = patients()
 
@@ -145,7 +145,7 @@ def test_info_names_what_can_be_named(capsys):
 
 def test_demo_is_the_demo(monkeypatch):
     called = []
-    monkeypatch.setattr("dips.demo.main", lambda: called.append(1))
+    monkeypatch.setattr("dips._demo.main", lambda: called.append(1))
     assert dips(["demo"]) == 0
     assert called == [1]
 
@@ -154,7 +154,7 @@ def test_a_demo_that_cannot_draw_says_why(monkeypatch, capsys):
     def refuse():
         raise SystemExit("The demo draws a picture with matplotlib; install it.")
 
-    monkeypatch.setattr("dips.demo.main", refuse)
+    monkeypatch.setattr("dips._demo.main", refuse)
     assert dips(["demo"]) == 3
     assert "The demo draws a picture with matplotlib" in said(capsys)[1]
 
@@ -209,7 +209,7 @@ def test_ctrl_c_says_how_to_go_on(at_home, monkeypatch, capsys):
     def stop(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dips.study.compare._fit_and_predict", stop)
+    monkeypatch.setattr("dips._study.compare._fit_and_predict", stop)
     assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "stopped"]) == 130
     assert "The same command goes on where it was" in said(capsys)[1]
 
@@ -226,4 +226,4 @@ def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path, capsys):
 def test_the_command_is_installed():
     from importlib.metadata import entry_points
 
-    assert [e.value for e in entry_points(group="console_scripts", name="dips")] == ["dips.cli:main"]
+    assert [e.value for e in entry_points(group="console_scripts", name="dips")] == ["dips._cli:main"]

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from patients import patients
 
-from dips.cli._app import run as dips
+from dips._cli.app import run as dips
+from tests.patients import patients
 
 TABLE, _ = patients()
 CSV = TABLE.to_csv(index=False)

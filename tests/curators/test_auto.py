@@ -12,9 +12,9 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips.curators import Auto
-from dips.curators.auto import noise_rate, weight_of_second
+from dips.curators._auto import noise_rate, weight_of_second
+from dips.curators._second_opinion import linear_out_of_fold
 from dips.datasets import flip_labels, make_quadrants
-from dips.second_opinion import linear_out_of_fold
 
 from .examples import make_evidence, random_labels, random_trajectories
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from dips._dynamics import STATISTICS
 from dips.curators import Curator, Evidence, FunctionCurator
-from dips.curators.base import checked_mask, keep_every_class
-from dips.dynamics import STATISTICS
+from dips.curators._base import checked_mask, keep_every_class
 
 from .examples import make_evidence, random_labels, random_trajectories
 

@@ -13,10 +13,10 @@ from xgboost import XGBClassifier
 
 import dips.curators
 from dips import CuratedClassifier, PseudoLabelClassifier
+from dips._dynamics import STATISTICS
 from dips.curators import CURATORS
-from dips.curators.base import keep_every_class
+from dips.curators._base import keep_every_class
 from dips.datasets import flip_labels, make_quadrants
-from dips.dynamics import STATISTICS
 
 from .examples import make_evidence, random_labels, random_trajectories
 

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
 from dips.curators import FINE
-from dips.curators.fine import _alignment, _standardized
-from dips.curators.mixture import smaller_group
+from dips.curators._fine import _alignment, _standardized
+from dips.curators._mixture import smaller_group
 from dips.datasets import flip_labels, make_quadrants
 
 from .examples import make_evidence, random_labels, random_trajectories

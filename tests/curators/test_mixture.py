@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.mixture import GaussianMixture
 
-from dips.curators.mixture import _two_means, smaller_group
+from dips.curators._mixture import _two_means, smaller_group
 
 
 def two_groups(n_low=80, n_high=30, low=1.0, high=4.0, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dips.curators import SmallLoss
-from dips.curators.mixture import smaller_group
+from dips.curators._mixture import smaller_group
 
 from .examples import make_evidence, mean, random_labels, random_trajectories
 

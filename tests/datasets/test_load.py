@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from dips.datasets import TABLES, available, describe, load
-from dips.datasets.declaration import Source
-from dips.datasets.download import Remote, cache_folder
-from dips.tabular.errors import DataError
+from dips.datasets._declaration import Source
+from dips.datasets._download import Remote, cache_folder
+from dips.exceptions import DataError
 
 CSV = b"1,yes,3\n2,no,4\n3,yes,5\n"
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from dips.datasets import load
-from dips.datasets.declaration import ANY_OTHER, Declaration
-from dips.datasets.prepare import prepare
-from dips.datasets.tables import PRIVATE, PUBLIC, TABLES
-from dips.tabular.errors import DataError
+from dips.datasets._declaration import ANY_OTHER, Declaration
+from dips.datasets._prepare import prepare
+from dips.datasets._tables import PRIVATE, PUBLIC, TABLES
+from dips.exceptions import DataError
 
 
 def table(**columns):

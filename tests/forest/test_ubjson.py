@@ -9,7 +9,7 @@ from backbones.families import table, xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dips.forest.ubjson import loads
+from dips._forest.ubjson import loads
 
 
 def plain(value):

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
-from dips.backbones.plain import Plain
+from dips._rounds.training import Trainer
+from dips.backbones._plain import Plain
 from dips.labelers import FunctionLabeler, Labeler
-from dips.labelers.base import best_of_each_class, caps_of_round, checked_proposal, class_frequencies, share_of_round
-from dips.training import Trainer
+from dips.labelers._base import best_of_each_class, caps_of_round, checked_proposal, class_frequencies, share_of_round
 
 from .examples import make_candidates, naive_best, random_members
 

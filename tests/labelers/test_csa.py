@@ -4,7 +4,7 @@ from scipy.stats import t as student_t
 from scipy.stats import ttest_ind
 
 from dips.labelers import CSA, SLA, Moments
-from dips.labelers.csa import _degrees_of_freedom
+from dips.labelers._csa import _degrees_of_freedom
 
 from .examples import FEW, as_pairs, make_candidates, random_members
 from .test_sla import naive_sla
@@ -55,7 +55,7 @@ def test_the_rows_that_enter_pass_welch_s_test(n_classes, n_models):
 def test_rows_may_be_tested_a_few_at_a_time(monkeypatch):
     seen = moments(random_members(n=200, spread=0.8))
     whole = CSA().enters(seen)
-    monkeypatch.setattr("dips.labelers.csa._BLOCK", 7)
+    monkeypatch.setattr("dips.labelers._csa._BLOCK", 7)
     np.testing.assert_array_equal(CSA().enters(seen), whole)
 
 

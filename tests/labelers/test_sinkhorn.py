@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
-from dips.labelers import sinkhorn as module
-from dips.labelers.sinkhorn import regularization, sinkhorn
+from dips.labelers import _sinkhorn as module
+from dips.labelers._sinkhorn import regularization, sinkhorn
 
 
 def allocate(*problem, **settings):

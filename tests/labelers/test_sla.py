@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dips.labelers import SLA
-from dips.labelers.sinkhorn import regularization
+from dips.labelers._sinkhorn import regularization
 
 from .examples import FEW, as_pairs, make_candidates, naive_best, random_members
 

@@ -5,14 +5,14 @@ import warnings
 import numpy as np
 import pytest
 from backbones.families import FAMILIES, SEED, E, fit_and_watch, table
-from round_examples import noisy_table, run_rounds
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier
-from dips.dynamics import Dynamics
+from dips._dynamics import Dynamics
 from dips.labelers import CSA, SLA, UPS, Labeler, Moments
+from tests.round_examples import noisy_table, run_rounds
 
 VIRTUAL = [UPS(members="checkpoints"), SLA(threshold=0.5, members="checkpoints"), CSA(members="checkpoints")]
 by_name = pytest.mark.parametrize("labeler", VIRTUAL, ids=["ups", "sla", "csa"])

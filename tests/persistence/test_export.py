@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dips.persistence.export import to_csv, write_frame
-from dips.persistence.files import write_whole
-from dips.tabular import OutputError
+from dips._files import OutputError
+from dips._persistence.export import to_csv, write_frame
+from dips._tools.files import write_whole
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
+from dips._files import DataError, ModelError, Preparation, UserError, read_table, understand
+from dips._persistence import SavedModel, load_model, save_model
 from dips.datasets import make_quadrants
-from dips.persistence import SavedModel, load_model, save_model
-from dips.tabular import DataError, ModelError, Preparation, UserError, read_table, understand
 
 X, Y = make_quadrants(120, random_state=0)
 
@@ -131,7 +131,7 @@ def test_a_folder_without_a_model_is_said(tmp_path):
 
 
 def test_names_of_files_cannot_lead_out_of_the_folder(saved):
-    from dips.persistence.model import _checksum
+    from dips._persistence.model import _checksum
 
     record = json.loads((saved / "manifest.json").read_text())
     record.pop("sha256")

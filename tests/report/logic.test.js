@@ -2,7 +2,7 @@
 "use strict";
 const assert = require("node:assert/strict");
 const test = require("node:test");
-const logic = require("../../src/dips/report/logic.js");
+const logic = require("../../src/dips/_report/logic.js");
 
 const data = {
   unit: "row",

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from patients import patients
 
-from dips.study import audit, fit
+from dips._study import audit, fit
+from tests.patients import patients
 
 HOSTILE = [
     "<script>window.attacked = 1</script>",

@@ -14,10 +14,10 @@ pytest.importorskip("torch", reason="PyTorch is not installed; the report of ima
 from PIL import Image
 from sklearn.exceptions import NotFittedError
 
-from dips.report import ImageFindings, render, summarize_images
-from dips.report.thumbnails import MAX_SIDE, Thumbnails
+from dips._report import ImageFindings, render, summarize_images
+from dips._report.thumbnails import MAX_SIDE, Thumbnails
 from dips.vision import ImageClassifier
-from dips.vision.report import findings_of
+from dips.vision._report import findings_of
 
 from .pages import HOSTILE, fitted_to_images, hostile_images
 from .test_page import Outline

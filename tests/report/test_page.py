@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dips.report import render
-from dips.report.charts import nice_ticks
-from dips.report.render import inert_json
-from dips.report.words import headline
+from dips._report import render
+from dips._report.charts import nice_ticks
+from dips._report.page import inert_json
+from dips._report.words import headline
 
 from .pages import HOSTILE, hostile, large, ordinary
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from patients import patients
 
-from dips.report import summarize
-from dips.report.points import _MAX_POINTS, short
-from dips.report.quality import _calibration, _roc
-from dips.report.segments import wilson
-from dips.study import audit
+from dips._report import summarize
+from dips._report.points import _MAX_POINTS, short
+from dips._report.quality import _calibration, _roc
+from dips._report.segments import wilson
+from dips._study import audit
+from tests.patients import patients
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_of_long_values_fewer_points_are_shown(found):
     table = found.study.table
     noisy = table.columns.append_column("note", [[f"{i} " + "many different words " * 3 for i in range(600)]])
     assert len(summarize(found)["points"]["row"]) == 600 < _MAX_POINTS
-    from dips.report import points
+    from dips._report import points
 
     original = points._BYTES
     try:

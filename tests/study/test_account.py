@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from patients import patients
 
-from dips.report.words import reason
-from dips.study.account import account_of, noise_estimate, watch
-from dips.study.candidates import BY_NAME, JUDGE
-from dips.study.data import read_data
-from dips.study.settings import Settings
-from dips.tabular import Preparation
+from dips._files import Preparation
+from dips._report.words import reason
+from dips._study.account import account_of, noise_estimate, watch
+from dips._study.candidates import BY_NAME, JUDGE
+from dips._study.data import read_data
+from dips._study.settings import Settings
+from tests.patients import patients
 
 TABLE, _ = patients()
 SETTINGS = Settings(target="outcome", rounds=3)

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from patients import patients
 
-from dips.study import audit, fit
-from dips.study.candidates import Candidate
-from dips.study.compare import compare, hold_out
-from dips.study.data import read_data
-from dips.study.folder import RunFolder
-from dips.study.leaks import find_leaks
-from dips.study.settings import Settings
-from dips.tabular import DataError, OutputError, Preparation, read_table, understand
+from dips._files import DataError, OutputError, Preparation, read_table, understand
+from dips._study import audit, fit
+from dips._study.candidates import Candidate
+from dips._study.compare import compare, hold_out
+from dips._study.data import read_data
+from dips._study.folder import RunFolder
+from dips._study.leaks import find_leaks
+from dips._study.settings import Settings
+from tests.patients import patients
 
 TABLE, WRONG = patients()
 

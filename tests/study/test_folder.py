@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dips.study.folder import RunFolder
-from dips.tabular import OutputError
+from dips._files import OutputError
+from dips._study.folder import RunFolder
 
 
 def finished(path, force=False):

@@ -10,8 +10,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from dips.study.metrics import METRICS, find_metric, intervals
-from dips.tabular import UserError
+from dips._files import UserError
+from dips._study.metrics import METRICS, find_metric, intervals
 
 RNG = np.random.RandomState(0)
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dips.study.settings import Settings, read_config
-from dips.tabular import UserError
+from dips._files import UserError
+from dips._study.settings import Settings, read_config
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from dips.vision.fixmatch import FixMatch
-from dips.vision.optimizer import Schedule
-from dips.vision.pool import Pool
-from dips.vision.run import Plan, Run, together
-from dips.vision.training import Recipe, Training
+from dips.vision._fixmatch import FixMatch
+from dips.vision._optimizer import Schedule
+from dips.vision._pool import Pool
+from dips.vision._run import Plan, Run, together
+from dips.vision._training import Recipe, Training
 
 N, N_LABELED, N_WRONG, N_CLASSES = 120, 45, 9, 3
 CPU = torch.device("cpu")

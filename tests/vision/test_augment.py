@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from dips.vision.augment import N_WEAK, Augmentation, cut_out
+from dips.vision._augment import N_WEAK, Augmentation, cut_out
 
 ROWS = torch.arange(6)
 

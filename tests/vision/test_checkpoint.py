@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from dips.curators import CURATORS
-from dips.vision import checkpoint
-from dips.vision.auto import ImageAuto
-from dips.vision.run import Plan, Run, together
+from dips.vision import _checkpoint as checkpoint
+from dips.vision._auto import ImageAuto
+from dips.vision._run import Plan, Run, together
 
 from .examples import PLAN, pool, recipe, weights
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dips.curators import CURATORS, Evidence
-from dips.vision.auto import ImageAuto
-from dips.vision.percentile import Percentile
+from dips.vision._auto import ImageAuto
+from dips.vision._percentile import Percentile
 
 
 def evidence(confidence, labels=None, out_of_fold=None, is_given=None, t=0):

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from dips.datasets.download import Remote, cache_folder
-from dips.tabular.errors import DataError
-from dips.vision.datasets import FILES, LOADERS, find, load_images
+from dips.datasets._download import Remote, cache_folder
+from dips.datasets._image_sets import FILES, LOADERS, find, load_images
+from dips.exceptions import DataError
 
 Image = pytest.importorskip("PIL.Image")
 RNG = np.random.RandomState(0)

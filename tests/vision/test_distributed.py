@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from dips.vision.training import Training
+from dips.vision._training import Training
 
 from .examples import pool, recipe
 
@@ -43,7 +43,7 @@ def test_two_processes_end_with_one_and_the_same_network(tmp_path):
 
 
 def test_a_batch_that_cannot_be_shared_is_refused(monkeypatch):
-    monkeypatch.setattr("dips.vision.distributed.n_processes", lambda: 3)
-    monkeypatch.setattr("dips.vision.distributed.rank", lambda: 0)
+    monkeypatch.setattr("dips.vision._distributed.n_processes", lambda: 3)
+    monkeypatch.setattr("dips.vision._distributed.rank", lambda: 0)
     with pytest.raises(ValueError, match="batch_size=8 cannot be shared evenly by 3 processes"):
         Training(pool(), recipe(), pool().labeled_rows, 0)

@@ -6,9 +6,9 @@ import io
 import numpy as np
 import pytest
 
-from dips.vision.classifier import image_curator
-from dips.vision.datasets import ImageData
-from dips.vision.experiments import _rehearse, labeled_part, measured_run, noisy_labels, some_of
+from dips._paper.images.runs import _rehearse, labeled_part, measured_run, noisy_labels, some_of
+from dips.datasets._image_sets import ImageData
+from dips.vision._classifier import image_curator
 
 from .examples import CPU, PLAN, colors, pool, recipe
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from dips.vision import read_dataset, read_image_folder
-from dips.vision.images import as_images
+from dips.vision._images import as_images
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from dips.vision.fixmatch import FixMatch
-from dips.vision.freematch import FreeMatch
-from dips.vision.method import Batch, Logits, Supervised
+from dips.vision._fixmatch import FixMatch
+from dips.vision._freematch import FreeMatch
+from dips.vision._method import Batch, Logits, Supervised
 
 SURE, UNSURE = [9.0, 0.0, 0.0], [0.2, 0.0, 0.1]
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from dips.vision.networks import NETWORKS, WideResNet, build_network
+from dips.vision._networks import NETWORKS, WideResNet, build_network
 
 
 @pytest.mark.parametrize("name", ["wrn-28-2", "fast", "tiny"])

@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from dips.vision.optimizer import Optimizer, Schedule
+from dips.vision._optimizer import Optimizer, Schedule
 
 
 def network(seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dips.vision.randaugment import OPERATIONS, apply_operation, random_operation
+from dips.vision._randaugment import OPERATIONS, apply_operation, random_operation
 
 Image = pytest.importorskip("PIL.Image")
 ImageEnhance, ImageOps = pytest.importorskip("PIL.ImageEnhance"), pytest.importorskip("PIL.ImageOps")

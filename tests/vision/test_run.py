@@ -3,10 +3,10 @@ import pytest
 import torch
 
 from dips.curators import CURATORS
-from dips.curators.base import Curator
-from dips.vision.auto import ImageAuto
-from dips.vision.percentile import Percentile
-from dips.vision.run import Plan, Run, together
+from dips.curators._base import Curator
+from dips.vision._auto import ImageAuto
+from dips.vision._percentile import Percentile
+from dips.vision._run import Plan, Run, together
 
 from .examples import N_LABELED, N_WRONG, PLAN, colors, pool, recipe, run_of, weights
 

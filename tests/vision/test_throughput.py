@@ -1,7 +1,7 @@
 import torch
 
-from dips.vision.pool import Pool
-from dips.vision.throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
+from dips.vision._pool import Pool
+from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
 
 from .examples import CPU, colors, pool, recipe
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from dips.vision.fixmatch import FixMatch
-from dips.vision.freematch import FreeMatch
-from dips.vision.method import Supervised
-from dips.vision.pool import Pool, pixel_moments
+from dips.vision._fixmatch import FixMatch
+from dips.vision._freematch import FreeMatch
+from dips.vision._method import Supervised
+from dips.vision._pool import Pool, pixel_moments
 
 from .examples import CPU, N_LABELED, colors, training, weights
 
@@ -125,7 +125,7 @@ def test_the_step_is_one_graph_that_all_trainings_of_a_shape_share(monkeypatch):
         return graph.forward
 
     torch.compiler.reset()
-    monkeypatch.setattr("dips.vision.training._compiled", cache(traced))
+    monkeypatch.setattr("dips.vision._training._compiled", cache(traced))
     for seed in (0, 1):
         compiled, plain = trained(2, compiled=True, seed=seed), trained(2, seed=seed)
         torch.testing.assert_close(weights(compiled.network), weights(plain.network))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from dips.backbones.base import Backbone, StagedBackbone
-from dips.backbones.catboost import CatBoost
-from dips.backbones.epochs import Epochs
-from dips.backbones.lightgbm import LightGBM
-from dips.backbones.pipeline import PipelineBackbone
-from dips.backbones.plain import Plain
-from dips.backbones.staged import Staged
-from dips.backbones.torch import Torch
-from dips.backbones.xgboost import XGBoost
+from dips.backbones._base import Backbone, StagedBackbone
+from dips.backbones._catboost import CatBoost
+from dips.backbones._epochs import Epochs
+from dips.backbones._lightgbm import LightGBM
+from dips.backbones._pipeline import PipelineBackbone
+from dips.backbones._plain import Plain
+from dips.backbones._staged import Staged
+from dips.backbones._torch import Torch
+from dips.backbones._xgboost import XGBoost
 
 __all__ = ["Backbone", "StagedBackbone", "default_estimator", "find_backbone", "register_backbone"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dips.curators.base import Curator, Evidence, FunctionCurator
-from dips.registry import Registry
+from dips._tools.registry import Registry
+from dips.curators._base import Curator, Evidence, FunctionCurator
 
 CURATORS: Registry[Curator] = Registry("curator", Curator, FunctionCurator)
 _found = CURATORS.discover(__name__, __path__)

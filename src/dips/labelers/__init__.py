@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dips.labelers.base import Candidates, FunctionLabeler, Labeler, Moments
-from dips.registry import Registry
+from dips._tools.registry import Registry
+from dips.labelers._base import Candidates, FunctionLabeler, Labeler, Moments
 
 LABELERS: Registry[Labeler] = Registry("labeler", Labeler, FunctionLabeler)
 _found = LABELERS.discover(__name__, __path__)

@@ -1,0 +1,1 @@
+"""The commands, one module each; a new one is found by itself."""

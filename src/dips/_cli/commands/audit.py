@@ -1,0 +1,107 @@
+"""``dips audit``: which labels to look at first."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dips._cli import options as o
+from dips._cli.app import app
+from dips._cli.console import make_table, output, print_json, printable, progress, remarks, said_of_labels
+from dips._persistence.export import write_frame
+from dips._study.auditing import audit as audit_labels
+from dips._study.folder import refuse_to_overwrite
+
+_TOO_MANY = 6
+
+
+@app.command()
+def audit(
+    data: o.Data,
+    target: o.TargetName,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (.html) with the map of all labels here.")] = None,
+    top: Annotated[int, typer.Option(help="How many to print.")] = 20,
+    every_row: Annotated[bool, typer.Option("--all", help="Write every row to --out, not only suspects.")] = False,
+    fail_above: Annotated[
+        float | None, typer.Option(help="Exit with code 6 if more than this share of labels is suspect, such as 0.05.")
+    ] = None,
+    id: o.Ids = [],  # noqa: B006
+    drop: o.Drop = [],  # noqa: B006
+    unlabeled_mark: o.Marks = [],  # noqa: B006
+    backbone: o.Backbone = "xgboost",
+    curator: o.CuratorName = "auto",
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    config: o.Config = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """List the labels to look at first.
+
+    Each with what it might be instead, how far it was believed, and why it is suspect.
+    """
+    for path in (out, report):
+        if path is not None:
+            refuse_to_overwrite(path, force)
+    with progress(not as_json) as (say, _):
+        found = audit_labels(
+            data,
+            target,
+            say=say,
+            id=tuple(id),
+            drop=tuple(drop),
+            unlabeled_mark=tuple(unlabeled_mark),
+            backbone=backbone,
+            curator=curator,
+            seed=seed,
+            jobs=jobs,
+            config={"command": shlex.join(["dips", *sys.argv[1:]])},
+        )
+    suspects, study = found.suspects(), found.findings.study
+    n_labeled = int(study.target.is_labeled.sum())
+    if out is not None:
+        write_frame(found.samples if every_row else suspects, out)
+    if report is not None:
+        found.write_report(report)
+    if as_json:
+        records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
+        print_json({"n_labeled": n_labeled, "estimated_share_wrong": found.share_wrong, "suspects": records})
+    else:
+        for note in study.notes:
+            remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+        columns = {
+            "row": "right",
+            **dict.fromkeys(study.ids, "left"),
+            "given": "left",
+            "suggested": "left",
+            "belief": "right",
+            "why": "left",
+        }
+        rows = [
+            [
+                r["row"],
+                *(r[i] for i in study.ids),
+                r["given_label"],
+                _or_dash(r["suggested_label"]),
+                f"{100 * r['confidence']:.0f} %",
+                r["reason"],
+            ]
+            for _, r in suspects.head(top).iterrows()
+        ]
+        output().print(printable(said_of_labels(found.share_wrong, len(suspects), n_labeled)), soft_wrap=True)
+        if rows:
+            output().print(make_table(columns, rows))
+        for path in (out, report):
+            if path is not None:
+                output().print(printable(f"Written: {path}"), soft_wrap=True)
+    if fail_above is not None and len(suspects) > fail_above * n_labeled:
+        raise typer.Exit(_TOO_MANY)
+
+
+def _or_dash(value: object) -> str:
+    return "–" if value is None or value != value else str(value)

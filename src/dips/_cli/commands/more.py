@@ -1,0 +1,67 @@
+"""``dips report``, ``dips demo`` and ``dips info``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dips._cli import options as o
+from dips._cli.app import app
+from dips._cli.console import make_table, output, print_json, printable
+from dips._persistence.model import versions
+from dips._report import render
+from dips._study.backbones import BACKBONES
+from dips._study.folder import refuse_to_overwrite
+from dips._study.metrics import METRICS
+from dips._study.run import Run
+from dips._tools.files import write_whole
+from dips.curators import CURATORS
+from dips.labelers import LABELERS
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Another place.  [default: RUN/report.html]")] = None,
+    force: o.Force = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Write the page of a run again."""
+    opened = Run(run)
+    if out is not None:
+        refuse_to_overwrite(out, force)
+    path = opened.report if out is None else out
+    write_whole(path, render(opened.summary).encode())
+    output().print(printable(f"Open {path}"), soft_wrap=True)
+    if open_it:
+        typer.launch(path.resolve().as_uri())
+
+
+@app.command()
+def demo() -> None:
+    """Show what it does, on two small tables."""
+    from dips._demo import main
+
+    main()
+
+
+@app.command()
+def info(as_json: o.Json = False) -> None:
+    """Print versions, and all that can be named."""
+    record = {
+        "versions": versions(),
+        "cores": os.cpu_count(),
+        "backbones": list(BACKBONES),
+        "labelers": list(LABELERS.by_name()),
+        "curators": list(CURATORS.by_name()),
+        "metrics": list(METRICS),
+    }
+    if as_json:
+        print_json(record)
+        return
+    output().print(make_table({"library": "left", "version": "left"}, [list(v) for v in versions().items()]))
+    for name in ("backbones", "labelers", "curators", "metrics"):
+        output().print(printable(f"{name}: {', '.join(record[name])}"))  # type: ignore[arg-type]

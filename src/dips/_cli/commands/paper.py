@@ -1,0 +1,324 @@
+"""``dips paper``: the figures and tables of the paper, one command each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dips._cli import options as o
+from dips._cli.app import StoppedError, app
+from dips._cli.console import make_table, output, print_json, printable, remarks
+from dips.exceptions import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from dips._paper.experiment import Experiment, Plan
+    from dips._paper.show import Shown
+
+paper = typer.Typer(help="Reproduce the figures and tables of the paper.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(paper, name="paper")
+
+Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Try trials again that failed before.")]
+Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all there are]")]
+DataFolder = Annotated[
+    Path | None, typer.Option(help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]")
+]
+Members = Annotated[str, typer.Option(help='Models in an ensemble, or "checkpoints" of the one training there is.')]
+MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most so many labeled rows of a data set.")]
+MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows, or images.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
+Network = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
+Curators = Annotated[
+    list[str],
+    typer.Option(
+        "--curator",
+        help="Images: compare this curator, such as none, percentile, auto, dips, small_loss. Repeatable.  "
+        "[default: the first three]",
+    ),
+]
+ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
+_RESULTS = Path("results/paper")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How much of an experiment to run, as the user said it; None and nothing take the defaults."""
+
+    seeds: int | None
+    data: list[str]
+    members: str
+    max_labeled: int | None
+    max_unlabeled: int | None
+    steps: int | None
+    network: str | None
+    curators: list[str]
+
+    @property
+    def of_images(self) -> dict[str, Any]:
+        """What was said of images, by its name in a plan."""
+        said = {"n_steps": self.steps, "network": self.network, "curators": tuple(dict.fromkeys(self.curators))}
+        return {name: value for name, value in said.items() if value not in (None, ())}
+
+
+@paper.command("list")
+def list_(as_json: o.Json = False) -> None:
+    """List the experiments, and where each is in the paper."""
+    from dips._paper import experiments
+
+    found = list(experiments().values())
+    if as_json:
+        print_json([{"name": e.name, "title": e.title, "source": e.source, "seeds": e.seeds} for e in found])
+        return
+    columns = {"name": "left", "shows": "left", "in the paper": "left", "seeds": "right"}
+    _wide().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in found]))
+
+
+@paper.command()
+def run(
+    name: Name,
+    seeds: Seeds = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+    data: Tables = [],  # noqa: B006
+    data_folder: DataFolder = None,
+    members: Members = "3",
+    max_labeled: MaxLabeled = None,
+    max_unlabeled: MaxUnlabeled = None,
+    steps: Steps = None,
+    network: Network = None,
+    curator: Curators = [],  # noqa: B006
+    results: ResultsFolder = _RESULTS,
+) -> None:
+    """Run an experiment. What is finished is kept: a run that was stopped goes on, a repeated one costs nothing."""
+    from dips._paper import find
+
+    experiment = find(name)
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
+    if options.of_images and not _is_of_images(experiment):
+        raise UserError(f"--steps, --network and --curator are for experiments on images; {name} is one on tables.")
+    plan = _plan(experiment, options, data_folder)
+    if _run(experiment, plan, jobs, retry, results):
+        raise typer.Exit(1)
+
+
+@paper.command()
+def show(
+    name: Name,
+    results: ResultsFolder = _RESULTS,
+    out: Out = None,
+    as_json: o.Json = False,
+) -> None:
+    """Write the figures (PNG, SVG) and tables (Markdown, CSV) of what was run last, and print the tables."""
+    from dips._paper import find
+    from dips._paper.show import as_json as record
+
+    shown = _show(find(name), results, out or results / "shown")
+    if as_json:
+        print_json(record(shown))
+        return
+    for title, table in shown.report.tables.items():
+        _print_table(f"{name}: {title.replace('_', ' ')}", table)
+    _print_gaps(shown)
+    output().print(printable(f"Open {out or results / 'shown'}"))
+
+
+@paper.command("all")
+def all_(
+    seeds: Seeds = None,
+    jobs: Jobs = 1,
+    retry: Retry = False,
+    data: Tables = [],  # noqa: B006
+    data_folder: DataFolder = None,
+    members: Members = "3",
+    max_labeled: MaxLabeled = None,
+    max_unlabeled: MaxUnlabeled = None,
+    steps: Steps = None,
+    network: Network = None,
+    curator: Curators = [],  # noqa: B006
+    results: ResultsFolder = _RESULTS,
+    out: Out = None,
+) -> None:
+    """Run every experiment, and write the figures and tables of each."""
+    from dips._paper import experiments
+    from dips._paper.experiment import Plan
+
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
+    if options.of_images:
+        _check_images(Plan(1, **options.of_images))
+    n_failed = 0
+    for experiment in experiments().values():
+        if why := experiment.sets.hindrance():
+            remarks().print(printable(f"{experiment.name} is left out: {why}"))
+            continue
+        plan = _plan(experiment, options, data_folder)
+        if not experiment.trials(plan):
+            remarks().print(printable(f"{experiment.name}: none of its data sets is here, so it is left out."))
+            continue
+        n_failed += _run(experiment, plan, jobs, retry, results)
+        _show(experiment, results, out or results / "shown")
+    if n_failed:
+        raise typer.Exit(1)
+
+
+@paper.command()
+def data(data_folder: DataFolder = None) -> None:
+    """List the data sets: which are here, which are fetched when needed, which only you can have."""
+    from dips._paper.images import sets as images
+    from dips.datasets import TABLES, available
+
+    _use(data_folder)
+    here = available() if os.environ.get("DIPS_DATA") else []
+    rows = []
+    for name, declared in TABLES.items():
+        where = "in the folder" if name in here else "fetched when needed" if declared.source else "your own copy"
+        rows.append([name, declared.title, where, f"{declared.file}.parquet or .csv"])
+    for name, title in images.TITLES.items():
+        files = " or ".join(" and ".join(files) for files in images.FILES[name])
+        rows.append([name, title, images.where(name), files])
+    _wide().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
+    output().print(printable("dips.datasets.describe(NAME) says which columns the file of a table must have."))
+
+
+@paper.command()
+def page(
+    path: Annotated[Path, typer.Argument(help="The Markdown file to write; figures go to images/paper beside it.")],
+    results: ResultsFolder = _RESULTS,
+    readings: Annotated[Path | None, typer.Option(help="A TOML file with a reading of each experiment.")] = None,
+) -> None:
+    """Write one page with the figures, tables and commands of all experiments that were run."""
+    from dips._paper import experiments
+    from dips._paper.engine import Store
+    from dips._paper.show import is_remembered, read_readings, write_page
+
+    said = {} if readings is None else read_readings(readings)
+    found, shown = experiments().values(), []
+    for experiment in found:
+        if is_remembered(experiment, Store(results)):
+            shown.append(_show(experiment, results, results / "shown"))
+    left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
+    write_page(shown, left_out, path, results / "shown", said)
+    output().print(printable(f"Open {path}"))
+
+
+def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -> Plan:
+    from dips._paper.experiment import Plan
+
+    _use(data_folder)
+    members = options.members
+    if members != "checkpoints" and (not members.isdigit() or int(members) < 2):
+        raise UserError(f'--members is a number from 2, or "checkpoints"; got {members!r}.')
+    plan = Plan(
+        n_seeds=options.seeds or experiment.seeds,
+        data=tuple(options.data or experiment.sets.available()),
+        members=members if members == "checkpoints" else int(members),
+        max_labeled=options.max_labeled,
+        max_unlabeled=options.max_unlabeled,
+    )
+    if _is_of_images(experiment):
+        plan = replace(plan, **options.of_images)
+        _check_images(plan)
+    lacking = _lacking(experiment, plan)
+    if options.data and lacking:
+        raise UserError(next(iter(lacking.values())))
+    for name, why in lacking.items():
+        remarks().print(printable(f"{name} is left out: {why}"))
+    return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
+
+
+def _check_images(plan: Plan) -> None:
+    from dips._paper.images.grids import check
+
+    check(plan.network, plan.curators)
+
+
+def _is_of_images(experiment: Experiment) -> bool:
+    from dips._paper.images.sets import IMAGES
+
+    return experiment.sets is IMAGES
+
+
+def _lacking(experiment: Experiment, plan: Plan) -> dict[str, str]:
+    """Data sets that the experiment would use and that cannot be had, and why; said before any work."""
+    lacking, sets = {}, experiment.sets
+    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in sets.of(trial.data)}):
+        try:
+            sets.read(name)
+        except UserError as error:
+            lacking[name] = str(error)
+    return lacking
+
+
+def _use(data_folder: Path | None) -> None:
+    """Worker processes learn of the folder from the environment."""
+    if data_folder is not None:
+        if not data_folder.is_dir():
+            raise UserError(f"{data_folder} is no folder; name one that holds the data sets.")
+        os.environ["DIPS_DATA"] = str(data_folder.resolve())
+
+
+def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Path) -> int:
+    """Run and say how it went; return how many trials failed."""
+    from dips._paper.engine import Store, run
+    from dips._paper.show import collect, failures_table, remember
+
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes are the parallelism
+    store = Store(results)
+    trials = experiment.trials(plan)
+    if not trials:
+        raise UserError(
+            f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data and "
+            "--curator leave none of its trials."
+        )
+    remember(experiment, plan, store)  # so that a part of it can be shown, too
+    try:
+        tally = run(trials, store, jobs, retry, experiment.name)
+    except KeyboardInterrupt:
+        raise StoppedError("Stopped. What was finished is kept: run the same command again to go on.") from None
+    output().print(
+        printable(
+            f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.found} were there "
+            f"already, {tally.failed} failed."
+        )
+    )
+    if tally.failed:
+        _print_table("failed", failures_table(collect(experiment, store)[1]))
+        output().print("Run again with --retry to try these once more.")
+    return tally.failed
+
+
+def _show(experiment: Experiment, results: Path, out: Path) -> Shown:
+    from dips._paper.engine import Store
+    from dips._paper.show import show
+
+    return show(experiment, Store(results), out)
+
+
+def _print_table(title: str, table: pd.DataFrame) -> None:
+    flat = table.reset_index()
+    rows = [[f"{v:.2f}" if isinstance(v, float) else v for v in row] for row in flat.itertuples(index=False, name=None)]
+    columns = {str(c): "left" if i == 0 else "right" for i, c in enumerate(flat.columns)}
+    _wide().print(make_table(columns, rows, title))
+
+
+def _wide() -> Console:
+    """Where tables go: a file has no right edge."""
+    console = output()
+    console.width = max(console.width, 200) if not console.is_terminal else console.width
+    return console
+
+
+def _print_gaps(shown: Shown) -> None:
+    if shown.results.n_missing:
+        remarks().print(printable(f"Trials not finished: {shown.results.n_missing}; run the experiment to go on."))
+    if shown.results.failures:
+        remarks().print(printable(f"{len(shown.results.failures)} trials failed and are not in these tables."))

@@ -1,0 +1,1 @@
+"""The estimators: scikit-learn classifiers that curate their labels."""

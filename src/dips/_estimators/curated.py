@@ -1,0 +1,193 @@
+"""The curator alone: around any backbone, or as an audit of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import HasMethods
+
+from dips._data.labels import Labels
+from dips._estimators.base import N_JOBS, CuratingClassifier
+from dips._rounds.rounds import Rounds
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array, Rows
+from dips.curators import Curator
+from dips.curators._none import KeepAll
+
+
+class CuratedClassifier(CuratingClassifier):
+    """A classifier trained on the useful ones of its labels.
+
+    Fits the backbone, judges every label by how it was learned, and fits again on the useful rows. Every row must be
+    labeled. It is an ordinary classifier, so it can stand under anybody's pseudo-labeler.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
+        shallow trees.
+    curator : str, Curator or callable, default="auto"
+        Who judges; see :class:`~dips.PseudoLabelClassifier`.
+    track : sequence of int, default=()
+        Rows, by position, whose probabilities at every checkpoint are kept in ``trajectories_``.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        How many folds are trained at once.
+
+    Attributes
+    ----------
+    estimator_, classes_, samples_, history_, curator_
+        As in :class:`~dips.PseudoLabelClassifier`.
+    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by,
+        or None where no row is tracked; for multi-label, a list of them
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from sklearn.semi_supervised import SelfTrainingClassifier
+    >>> from dips import CuratedClassifier
+    >>> from dips.datasets import make_quadrants
+    >>> X, y = make_quadrants(200, random_state=0)
+    >>> y[100:] = -1
+    >>> curated = CuratedClassifier(HistGradientBoostingClassifier(max_iter=20), random_state=0)
+    >>> SelfTrainingClassifier(curated).fit(X, y).score(X[:100], y[:100]) > 0.9
+    True
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit"]), None],
+        "curator": [str, Curator, callable],
+        "track": ["array-like"],
+        "random_state": ["random_state"],
+        "n_jobs": N_JOBS,
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        curator: str | Curator | Callable[..., Any] = "auto",
+        track: Sequence[int] | Array = (),
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.curator = curator
+        self.track = track
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CuratedClassifier:
+        """Fit, judge the labels, and fit again on the useful rows."""
+        return self._fit(X, y, sample_weight, all_labeled=True)
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
+        """Rows without a label, where there may be any, are neither judged nor trained on."""
+
+        def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
+            return Rounds(trainer, None, curator, track=_tracked(self.track, labels, curator))
+
+        results = self._fit_targets(X, y, sample_weight, rounds_of, all_labeled=all_labeled)
+        trajectories = [run.trajectories for _, run in results]
+        self.trajectories_ = trajectories if self.multilabel_ else trajectories[0]
+        return self
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What :func:`characterize` found.
+
+    Attributes
+    ----------
+    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label; all missing
+        for a row without a label
+    trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
+        is tracked; for multi-label, a list of them
+    model : the fitted :class:`CuratedClassifier`
+    """
+
+    samples: pd.DataFrame
+    trajectories: Array | list[Array | None] | None
+    model: CuratedClassifier
+
+    @property
+    def share_suspect(self) -> float:
+        """The share of the labels that are suspects.
+
+        A decision, label by label; how many labels are wrong in all is what a curator may estimate, as ``"auto"`` does
+        in ``model.curator_.noise_rate_``.
+        """
+        return float((~self.samples["useful"]).mean())
+
+    def suspects(self) -> pd.DataFrame:
+        """The labels to look at first: those that are not useful, least confident on top."""
+        return self.samples[~self.samples["useful"]].sort_values("confidence", kind="stable")
+
+
+def characterize(
+    estimator: BaseEstimator | None,
+    X: Any,
+    y: Any,
+    *,
+    curator: str | Curator | Callable[..., Any] = "auto",
+    track: Sequence[int] | Array = (),
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Audit:
+    """Audit labels: which were learned as if right, which look wrong, and what they might be. No unlabeled data needed.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        The backbone; None is the default one.
+    X, y : table and labels
+        As in :class:`~dips.PseudoLabelClassifier`; rows without a label are left out of the audit.
+    curator, random_state, n_jobs
+        As in :class:`CuratedClassifier`.
+    track : sequence of int
+        Labeled rows, by position, whose whole trajectory is wanted, for plots.
+    sample_weight : (n,), optional
+
+    Examples
+    --------
+    >>> from dips import characterize
+    >>> from dips.datasets import flip_labels, make_quadrants
+    >>> X, y = make_quadrants(300, random_state=0)
+    >>> y, flipped = flip_labels(y, 0.1, random_state=0)
+    >>> audit = characterize(None, X, y, random_state=0)
+    >>> bool(flipped[audit.suspects().index[:20]].mean() > 0.8)
+    True
+    """
+    model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
+    model._fit(X, y, sample_weight, all_labeled=False)
+    columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
+    columns += ["target"] if "target" in model.samples_ else []
+    is_labeled = model.samples_["source"] == "given"
+    useful = model.samples_["useful"].astype("boolean").where(is_labeled)  # neither True nor False without a label
+    return Audit(model.samples_.assign(useful=useful)[columns], model.trajectories_, model)
+
+
+def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:
+    """Rows to track, as positions among the labeled ones, which alone are watched."""
+    rows, n = np.asarray(track), labels.codes.size
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu") or (rows.dtype == bool and rows.size != n):
+        raise ValueError(
+            f"track must be positions of rows, as a 1d list of integers, or a mask of all {n} rows; got "
+            f"{rows.dtype} of shape {rows.shape}."
+        )
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+    if rows.size and not (rows.min() >= 0 and rows.max() < n):
+        raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
+    if rows.size and isinstance(curator, KeepAll):
+        raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
+    unlabeled = rows[~labels.is_labeled[rows]]
+    if unlabeled.size:
+        raise ValueError(f"track names row {unlabeled[0]}, which has no label to be judged; name labeled rows only.")
+    return labels.is_labeled.cumsum()[rows] - 1

@@ -1,0 +1,44 @@
+"""Cross-validation that never tests on a row without a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from dips._data.labels import encode_targets
+from dips._tools.arrays import Rows
+
+
+class SemiSupervisedKFold(StratifiedKFold):
+    """Stratified folds of the labeled rows; unlabeled rows are in every training part and in no test part.
+
+    Multi-label rows are tested on where all their labels are known, and are not stratified.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+    shuffle : bool, default=False
+    random_state : int, RandomState or None, default=None
+
+    Examples
+    --------
+    >>> X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, -1, -1])
+    >>> for train, test in SemiSupervisedKFold(n_splits=2).split(X, y):
+    ...     print(train, test)
+    [2 3 4 5] [0 1]
+    [0 1 4 5] [2 3]
+    """
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
+        """Yield positions of the training and the test rows."""
+        if y is None:
+            raise ValueError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
+        targets = encode_targets(y)
+        is_labeled = np.all([labels.is_labeled for labels in targets], axis=0)
+        labeled, unlabeled = np.flatnonzero(is_labeled), np.flatnonzero(~is_labeled)
+        strata = targets[0].codes[labeled] if len(targets) == 1 else np.zeros(labeled.size)
+        for train, test in super().split(np.zeros((labeled.size, 1)), strata):
+            yield np.sort(np.concatenate([labeled[train], unlabeled])), labeled[test]

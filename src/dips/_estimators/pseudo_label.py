@@ -1,0 +1,179 @@
+"""PseudoLabelClassifier: curated pseudo-labeling as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import metadata_routing
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from dips._data.labels import Labels
+from dips._data.parquet import ParquetPool
+from dips._estimators.base import N_JOBS, CuratingClassifier
+from dips._rounds.rounds import Rounds
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array
+from dips._tools.progress import bars
+from dips._tools.warnings import warn
+from dips.curators import Curator
+from dips.labelers import LABELERS, Labeler
+
+
+class PseudoLabelClassifier(CuratingClassifier):
+    """Pseudo-labeling that trains only on useful rows, labeled and pseudo-labeled alike (Algorithm 1 of DIPS).
+
+    In every round the backbone is fitted, watched as it learns, and used to propose labels for unlabeled rows; then all
+    labels, given and proposed, are judged by how they were learned, and the next model is trained on the useful ones.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
+        shallow trees.
+    labeler : str, Labeler or callable, default="greedy"
+        Who proposes: "greedy", "ups", "flexmatch", "sla", "csa", an object with settings, or a function of
+        :class:`~dips.labelers.Candidates` that returns positions and labels.
+    curator : str, Curator or callable, default="auto"
+        Who judges: "auto", "dips", "confidence", "small_loss", "fluctuation", "fine", "none", an object with settings,
+        or a function of :class:`~dips.curators.Evidence` that returns a mask.
+    n_rounds : int, default=5
+        How many models are trained after the first curation; T in the paper. Pseudo-labels are proposed after each but
+        the last, so 1 makes no use of unlabeled rows.
+    grow : bool, default=True
+        Keep pseudo-labels from one round to the next. False proposes anew each round (Version 2 of the appendix).
+    curate : {"both", "start", "rounds", "neither"}, default="both"
+        Where to curate: the labels before the first round, all labels in every round, both, or neither
+        (the ablations A1, A2 and A3 are "start", "rounds" and "neither").
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        How many folds or members of an ensemble are trained at once. The backbone's own threads are its own setting.
+    verbose : int, default=0
+        Above 0, a progress bar on a terminal.
+
+    Attributes
+    ----------
+    estimator_ : the last model, fitted on labels 0..C-1 in the order of ``classes_``
+    classes_ : the classes; for multi-label, the names of the labels
+    transduction_ : the label each row ended with; those never labeled keep the input's mark (-1, NaN or None)
+    labeled_iter_ : 0 for given labels, the round for pseudo-labels, -1 for rows never labeled
+    termination_condition_ : "max_iter", "all_labeled" or "no_change"
+    n_iter_ : rounds trained
+    history_ : data frame, a row a round; round 0 is the curation at the start
+    samples_ : data frame, a row a row of the input: source, given_label, final_label, round, confidence, aleatoric,
+        useful (trained on by the last model), suggested_label (for a given label that is distrusted); rows of
+        `X_unlabeled` come last
+    curator_ : the curator, with what it learned
+    encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
+
+    Notes
+    -----
+    Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem of its own, with
+    its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and harmful for
+    another, and one whose labels are known in part is given for these and unlabeled for the others. ``samples_`` and
+    ``history_`` then say in ``target`` which label a line is about, ``transduction_`` (0, 1, or -1 where never labeled,
+    whatever the input's mark) and ``labeled_iter_`` have a column a label, ``termination_condition_`` an entry; the
+    models are in ``estimators_``, the curators in ``curators_``. ``predict_proba`` gives the probability of each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dips import PseudoLabelClassifier
+    >>> from dips.datasets import make_quadrants
+    >>> X, y = make_quadrants(400, random_state=0)
+    >>> y[100:] = -1
+    >>> clf = PseudoLabelClassifier(random_state=0).fit(X, y)
+    >>> clf.samples_["source"].value_counts().to_dict()
+    {'pseudo': ..., 'given': 100, 'unlabeled': ...}
+    """
+
+    __metadata_request__fit = {"X_unlabeled": metadata_routing.UNUSED}
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit"]), None],
+        "labeler": [str, Labeler, callable],
+        "curator": [str, Curator, callable],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "grow": ["boolean"],
+        "curate": [StrOptions({"both", "start", "rounds", "neither"})],
+        "random_state": ["random_state"],
+        "n_jobs": N_JOBS,
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: BaseEstimator | None = None,
+        *,
+        labeler: str | Labeler | Callable[..., Any] = "greedy",
+        curator: str | Curator | Callable[..., Any] = "auto",
+        n_rounds: int = 5,
+        grow: bool = True,
+        curate: str = "both",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.labeler = labeler
+        self.curator = curator
+        self.n_rounds = n_rounds
+        self.grow = grow
+        self.curate = curate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None) -> PseudoLabelClassifier:
+        """Learn from labeled and unlabeled rows.
+
+        Parameters
+        ----------
+        X : table (n, p)
+            NumPy array, sparse matrix, pandas or polars frame; for a Pipeline, whatever its first step takes.
+        y : column (n,), or 0/1 matrix (n, L) for multi-label
+            Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
+            alone are two classes.
+        X_unlabeled : table, path or ParquetPool, optional
+            More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory.
+        sample_weight : (n,), optional
+            Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
+        """
+        labeler = LABELERS.resolve(self.labeler)
+        with bars(bool(self.verbose)) as add_bar:
+            if isinstance(X_unlabeled, str | Path):
+                X_unlabeled = ParquetPool(X_unlabeled)
+            if isinstance(X_unlabeled, ParquetPool):
+                X_unlabeled = X_unlabeled.reporting(add_bar("rows of this pass", X_unlabeled.n_rows))
+
+            def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
+                if self.n_rounds == 1 and not labels.is_labeled.all():
+                    warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.")
+                return Rounds(
+                    trainer,
+                    labeler,
+                    curator,
+                    self.n_rounds,
+                    self.grow,
+                    at_start=self.curate in ("both", "start"),
+                    in_rounds=self.curate in ("both", "rounds"),
+                    on_round=add_bar("rounds", self.n_rounds),
+                )
+
+            results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)
+        self.transduction_ = _columns([labels.decode(run.labels) for labels, run in results])
+        self.labeled_iter_ = _columns([run.round for _, run in results])
+        self.n_iter_ = max(run.history[-1]["round"] for _, run in results)
+        conditions = [run.termination for _, run in results]
+        self.termination_condition_ = conditions if self.multilabel_ else conditions[0]
+        return self
+
+
+def _columns(columns: list[Array]) -> Array:
+    """One column as it is, several side by side."""
+    return np.column_stack(columns) if len(columns) > 1 else columns[0]

@@ -1,0 +1,209 @@
+"""One encoder a kind of column: values to floats, learned once, written down as plain data and arrays.
+
+Nothing here needs pickle: an encoder is its ``settings`` (JSON) and its ``arrays`` (NumPy), and is made from both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.preprocessing import normalize
+
+from dips._tools.arrays import Array
+
+ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
+_NAMES = 40  # categories; where there are more, their spelling is looked at too
+_RANKED = 1_000  # the most frequent categories that get a rank of their own
+_BUCKETS = 4_096  # of hashed pieces of text
+_LEARN_ROWS = 20_000  # a sample of texts says what is frequent
+
+
+class Encoder:
+    """Values of one column to an (n, k) matrix of floats; NaN is missing."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, settings: dict[str, Any] | None = None, arrays: dict[str, Array] | None = None) -> None:
+        self.settings = settings or {}
+        self.arrays = arrays or {}
+
+    def learn(self, values: Any, seed: int) -> None:
+        """Look at the values of the rows to learn from."""
+
+    def encode(self, values: Any) -> Array:
+        """Return the floats."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> list[str]:
+        """Names of the k floats, to follow the column's own; empty for a single one."""
+        return [""]
+
+    def share_unknown(self, values: Any) -> float:
+        """Share of the values that were not there to be learned from, where that matters."""
+        return 0.0
+
+
+class Number(Encoder):
+    """Numbers as they are."""
+
+    kind = "number"
+
+    def encode(self, values: Any) -> Array:
+        """One float."""
+        return np.asarray(values, dtype=np.float32)[:, None]
+
+
+class Date(Encoder):
+    """Days since 1970, and the parts that repeat: month, weekday, hour."""
+
+    kind = "date"
+
+    def learn(self, values: Any, seed: int) -> None:
+        """Keep the parts that differ between rows; the day always."""
+        table = self._all(values)
+        varies = {p: np.unique(c[np.isfinite(c)]).size > 1 for p, c in table.items()}
+        self.settings["parts"] = ["day", *(p for p in table if p != "day" and varies[p])]
+
+    def encode(self, values: Any) -> Array:
+        """One float a part."""
+        table = self._all(values)
+        return np.column_stack([table[p] for p in self.settings["parts"]]).astype(np.float32)
+
+    @property
+    def parts(self) -> list[str]:
+        """Names of the parts."""
+        return list(self.settings["parts"])
+
+    def _all(self, values: pd.Series) -> dict[str, Array]:
+        day = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        parts = {"day": day, "month": values.dt.month, "weekday": values.dt.day_of_week, "hour": values.dt.hour}
+        return {name: part.to_numpy(np.float64, na_value=np.nan) for name, part in parts.items()}
+
+
+class Category(Encoder):
+    """A column each for few categories; for more, the rank by frequency, and for very many also the spelling.
+
+    Two categories are one column of 1 and 0, with NaN for what is missing or neither.
+    """
+
+    kind = "category"
+
+    def learn(self, values: Any, seed: int) -> None:
+        """Find the categories, most frequent first."""
+        counts = values.drop_null().value_counts()
+        names, n = counts.field("values").to_pylist(), counts.field("counts").to_numpy()
+        order = sorted(range(len(names)), key=lambda i: (-n[i], names[i]))
+        self.settings["categories"] = [names[i] for i in order[:_RANKED]]
+        if len(names) > _NAMES:
+            spelling = Spelling()
+            spelling.learn(pa.chunked_array([pa.array([names[i] for i in order], pa.string())]), seed)
+            self.settings["spelling"], self.arrays = spelling.settings, spelling.arrays
+
+    def encode(self, values: Any) -> Array:
+        """A category never seen is none of them: zeros in the columns, and no rank."""
+        ranks = pc.index_in(values, pa.array(self.settings["categories"], pa.string()))
+        codes = ranks.to_numpy().astype(np.float64)  # NaN for those not known
+        if self._is_short:
+            if self._is_pair:
+                return (1 - codes)[:, None].astype(np.float32)
+            return (codes[:, None] == np.arange(len(self.settings["categories"]))).astype(np.float32)
+        encoded = codes[:, None].astype(np.float32)
+        if "spelling" in self.settings:
+            return np.hstack([encoded, Spelling(self.settings["spelling"], self.arrays).encode(values)])
+        return encoded
+
+    @property
+    def parts(self) -> list[str]:
+        """Names of the categories, or of the rank and the directions of spelling."""
+        if self._is_short:
+            categories = [f"={c}" for c in self.settings["categories"]]
+            return categories[:1] if self._is_pair else categories
+        spelling = Spelling(self.settings["spelling"], self.arrays).parts if "spelling" in self.settings else []
+        return ["rank", *spelling]
+
+    def share_unknown(self, values: Any) -> float:
+        """Share of categories never seen; of very many, only the frequent were kept, so nothing can be said."""
+        known = values.drop_null()
+        if len(known) == 0 or len(self.settings["categories"]) >= _RANKED:
+            return 0.0
+        return 1 - float(pc.mean(pc.is_in(known, pa.array(self.settings["categories"], pa.string()))).as_py())
+
+    @property
+    def _is_short(self) -> bool:
+        return len(self.settings["categories"]) <= ONE_COLUMN_EACH
+
+    @property
+    def _is_pair(self) -> bool:
+        return len(self.settings["categories"]) == 2
+
+
+class Spelling(Encoder):
+    """Texts by the pieces they are made of: hashed runs of letters, weighed by rarity, a few directions of most spread.
+
+    Near texts get near numbers, so a misspelled category is close to the right one.
+    """
+
+    kind = "text"
+    _n_directions = 10
+
+    def learn(self, values: Any, seed: int) -> None:
+        """Find out how rare each piece is, and the directions in which texts differ most."""
+        rng = np.random.RandomState(seed)
+        known = values.drop_null()
+        rows = rng.permutation(len(known))[:_LEARN_ROWS]
+        counts = _pieces(known.take(pa.array(np.sort(rows))))
+        n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=_BUCKETS)
+        rarity = (np.log((1 + n_texts) / (1 + n_with)) + 1).astype(np.float32)
+        weighed = normalize(counts.multiply(rarity).tocsr())
+        n_directions = max(1, min(self._n_directions, n_texts - 1))
+        svd = TruncatedSVD(n_directions, random_state=seed).fit(weighed)
+        self.arrays = {"rarity": rarity, "directions": svd.components_.astype(np.float32)}
+
+    def encode(self, values: Any) -> Array:
+        """One float a direction; each distinct text is looked at once."""
+        codes, distinct = pd.factorize(np.asarray(values.to_pandas(), dtype=object))
+        encoded = np.full((len(distinct) + 1, self.arrays["directions"].shape[0]), np.nan, dtype=np.float32)
+        if len(distinct):
+            weighed = normalize(_pieces(distinct).multiply(self.arrays["rarity"]).tocsr())
+            encoded[:-1] = weighed @ self.arrays["directions"].T
+        return encoded[codes]  # a missing text is found at -1, the last
+
+    @property
+    def parts(self) -> list[str]:
+        """Directions have no names, only numbers."""
+        return [f"text {i + 1}" for i in range(self.arrays["directions"].shape[0])]
+
+
+class Text(Spelling):
+    """Free text: as spelling, with more directions, and the length."""
+
+    kind = "text"
+    _n_directions = 30
+
+    def encode(self, values: Any) -> Array:
+        """Directions and length."""
+        length = pc.utf8_length(values).to_numpy().astype(np.float32)
+        return np.column_stack([super().encode(values), length])
+
+    @property
+    def parts(self) -> list[str]:
+        """Directions and length."""
+        return [*super().parts, "length"]
+
+
+def _pieces(texts: Any) -> Any:
+    """Count hashed runs of two to four letters, within words; sparse (n, buckets)."""
+    vectorizer = HashingVectorizer(
+        analyzer="char_wb", ngram_range=(2, 4), n_features=_BUCKETS, norm=None, alternate_sign=False, dtype=np.float32
+    )
+    return vectorizer.transform(texts.to_pylist() if isinstance(texts, pa.ChunkedArray | pa.Array) else texts)
+
+
+ENCODERS: dict[str, type[Encoder]] = {e.kind: e for e in (Number, Date, Category, Text)}

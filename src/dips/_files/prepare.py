@@ -1,0 +1,110 @@
+"""The preparation of a table for a backbone: a matrix of floats, learned from rows, written down without pickle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dips._files.columns import Schema
+from dips._files.encoders import ENCODERS, Encoder
+from dips._files.read import Table
+from dips._tools.arrays import Array, Rows
+
+_MANY_UNKNOWN = 0.05
+
+
+class Preparation:
+    """Turns the used columns of a schema into one matrix of floats. No label is involved.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dips._files.columns import understand
+    >>> from dips._files.read import read_table
+    >>> table = read_table(pd.DataFrame({"age": [50, 61, 70], "ward": ["a", "b", "b"]}))
+    >>> preparation = Preparation(understand(table)).learn(table)
+    >>> preparation.encode(table)
+    array([[50.,  0.],
+           [61.,  1.],
+           [70.,  1.]], dtype=float32)
+    >>> preparation.features
+    ['age', 'ward =b']
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.encoders: dict[str, Encoder] = {c.name: ENCODERS[c.kind]() for c in schema.used}
+
+    def learn(self, table: Table, rows: Rows | None = None, seed: int = 0) -> Preparation:
+        """Learn categories and texts from the given rows, or from all."""
+        positions = None if rows is None else pa.array(rows)
+        for column in self.schema.used:
+            raw = table.columns[column.name]
+            self.encoders[column.name].learn(column.values(raw if positions is None else raw.take(positions)), seed)
+        return self
+
+    def encode(self, table: Table) -> Array:
+        """Return the matrix (n, p) in single precision, which is what boosted trees compute in."""
+        X = np.empty((table.n_rows, len(self.features)), dtype=np.float32)
+        for column in self.schema.used:
+            X[:, self.columns_of(column.name)] = self.encoders[column.name].encode(
+                column.values(table.columns[column.name])
+            )
+        return X
+
+    def check(self, table: Table, target: str | None = None) -> list[str]:
+        """Compare a new table with what was learned from, before it is encoded; return notes.
+
+        The target may be there or not.
+        """
+        notes = self.schema.check(table, target)
+        for column in self.schema.used:
+            share = self.encoders[column.name].share_unknown(column.values(table.columns[column.name]))
+            if share > _MANY_UNKNOWN:
+                notes.append(f"Column {column.name!r}: {share:.0%} of its cells hold categories not seen in training.")
+        return notes
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the floats."""
+        return [f"{name} {part}".strip() for name, encoder in self.encoders.items() for part in encoder.parts]
+
+    def columns_of(self, name: str) -> slice:
+        """Where in the matrix one column of the table went."""
+        start = 0
+        for other, encoder in self.encoders.items():
+            n = len(encoder.parts)
+            if other == name:
+                return slice(start, start + n)
+            start += n
+        raise KeyError(name)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the arrays."""
+        return {
+            "schema": self.schema.to_json(),
+            "encoders": {name: encoder.settings for name, encoder in self.encoders.items()},
+        }
+
+    def arrays(self) -> dict[str, Array]:
+        """Arrays by position of the column and name; names of columns are no names of files."""
+        return {
+            f"{j}/{key}": array
+            for j, encoder in enumerate(self.encoders.values())
+            for key, array in encoder.arrays.items()
+        }
+
+    @classmethod
+    def from_parts(cls, record: dict[str, Any], arrays: dict[str, Array]) -> Preparation:
+        """Return the preparation that :meth:`to_json` and :meth:`arrays` wrote down."""
+        preparation = cls(Schema.from_json(record["schema"]))
+        for j, (name, encoder) in enumerate(preparation.encoders.items()):
+            encoder.settings = record["encoders"][name]
+            encoder.arrays = {k.partition("/")[2]: a for k, a in arrays.items() if k.partition("/")[0] == str(j)}
+        return preparation

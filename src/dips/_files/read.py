@@ -1,0 +1,200 @@
+"""Reading tables: CSV and its relatives, Parquet, Feather and Excel, compressed or not.
+
+Delimited text is read as text, whatever it looks like: what a column holds is decided in one place
+(:mod:`dips._files.columns`), for all formats alike.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from dips._data.tables import is_frame
+from dips._files.delimited import read_delimited
+from dips.exceptions import DataError
+
+_TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
+_EXCEL = {".xlsx", ".xlsm"}
+_PARQUET = {".parquet", ".pq"}
+_FEATHER = {".feather", ".arrow", ".ipc"}
+_OPENERS: dict[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": lambda path: pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"),
+    ".zip": lambda path: _only_member(path),
+}
+
+
+@dataclass
+class Table:
+    """A table as it was read, and what there is to say about the reading, in sentences."""
+
+    columns: pa.Table
+    source: str
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.columns.num_rows
+
+    @property
+    def names(self) -> list[str]:
+        """Columns, in order; no two are the same and none is empty."""
+        return self.columns.column_names
+
+
+def read_table(data: Any) -> Table:
+    """Read a file by its path, or take a pandas, polars or pyarrow table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_table(pd.DataFrame({"age": [50, 61], "ward": ["a", None]})).names
+    ['age', 'ward']
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, str | Path):
+        table = _read_file(Path(data).expanduser())
+    elif isinstance(data, pa.Table):
+        table = Table(data, "a table")
+    elif is_frame(data):
+        table = Table(_from_frame(data), "a data frame")
+    else:
+        raise TypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
+    table.columns, notes = _with_distinct_names(table.columns)
+    table.notes += notes
+    if table.n_rows == 0:
+        raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) and no rows; rows are needed.")
+    return table
+
+
+def _read_file(path: Path) -> Table:
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name the files in it, for instance {path}/*.csv.")
+    if not path.exists():
+        near = sorted(p.name for p in path.parent.glob(f"{path.stem[:3]}*")) if path.parent.is_dir() else []
+        raise DataError(f"There is no file {path}{'; near it is ' + near[0] if near else ''}.")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} is empty; a table with a header line is needed.")
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    try:
+        if kind in _PARQUET:
+            return Table(pa.parquet.read_table(_source(path, compression)), str(path))
+        if kind in _FEATHER:
+            return Table(pa.feather.read_table(_source(path, compression)), str(path))
+        if kind in _EXCEL:
+            return _read_excel(path, _source(path, compression))
+        if kind in _TEXT or (compression and not kind):
+            return Table(*read_delimited(lambda: _open(path, compression), str(path), kind in (".tsv", ".tab")))
+    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
+    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER))
+    raise DataError(
+        f"{path} ends in {path.suffix or 'nothing'!r}, which says nothing of its format; rename it to end in one of "
+        f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
+    )
+
+
+def _open(path: Path, compression: str) -> BinaryIO:
+    return cast(BinaryIO, _OPENERS[compression](path) if compression else path.open("rb"))
+
+
+def _source(path: Path, compression: str) -> Any:
+    """Formats that are read from their end need a plain file."""
+    return pa.BufferReader(_open(path, compression).read()) if compression else str(path)
+
+
+def _only_member(path: Path) -> Any:
+    archive = zipfile.ZipFile(path)
+    members = [m for m in archive.namelist() if not m.endswith("/") and not m.startswith("__MACOSX")]
+    if len(members) != 1:
+        raise DataError(f"{path} holds {len(members)} files, and one is wanted; unpack it and name them.")
+    return archive.open(members[0])
+
+
+def _read_excel(path: Path, source: Any) -> Table:
+    try:
+        import openpyxl  # noqa: F401  (pandas reads with it)
+    except ModuleNotFoundError:
+        raise DataError(
+            f'{path} is an Excel file, which needs openpyxl: pip install "dips-ssl[excel]", or save it as CSV.'
+        ) from None
+    import pandas as pd
+
+    try:
+        with pd.ExcelFile(source, engine="openpyxl") as book:
+            frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
+            sheets = [str(s) for s in book.sheet_names]
+    except (ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path} cannot be read as an Excel file: {str(error).rstrip('.')}.") from error
+    if frame.empty:
+        raise DataError(f"The first sheet of {path}, {sheets[0]!r}, is empty; put the table there.")
+    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
+    frame = frame.iloc[1:].reset_index(drop=True)
+    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    notes = [f"{path} has {len(sheets)} sheets; the first, {sheets[0]!r}, is read."] if len(sheets) > 1 else []
+    return Table(pa.table(columns, names=header), str(path), notes)
+
+
+def _from_frame(frame: Any) -> pa.Table:
+    if hasattr(frame, "to_arrow"):
+        return frame.to_arrow()
+    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    return pa.table(columns, names=[str(name) for name in frame.columns])
+
+
+def _from_series(series: Any) -> pa.Array:
+    """A column that holds several types at once becomes text."""
+    try:
+        array = pa.Array.from_pandas(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        array = pa.array([None if _is_missing(v) else str(v) for v in series], pa.string())
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value  # NaN and NaT differ from themselves
+
+
+def _with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
+    """Name what has no name, and tell apart what has the same."""
+    names, notes, empty, repeated = [], [], [], []
+    for position, name in enumerate((str(n).strip() for n in columns.column_names), start=1):
+        distinct = name or f"column_{position}"
+        n = 2
+        while distinct in names:
+            distinct, n = f"{name or f'column_{position}'}.{n}", n + 1
+        names.append(distinct)
+        if not name:
+            empty.append(distinct)
+        elif distinct != name:
+            repeated.append(distinct)
+    if empty:
+        notes.append(f"{_columns(empty)} no name in the header; called {_listed(empty)}.")
+    if repeated:
+        notes.append(f"{_columns(repeated)} the name of an earlier one; called {_listed(repeated)}.")
+    return columns.rename_columns(names), notes
+
+
+def _columns(names: list[str]) -> str:
+    return "One column has" if len(names) == 1 else f"{len(names)} columns have"
+
+
+def _listed(names: Iterable[str]) -> str:
+    first, rest = list(names)[:5], len(list(names)) - 5
+    return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,151 @@
+"""Boosted trees as flat arrays, whatever library grew them, and the watch pass over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dips._dynamics import Dynamics
+from dips._forest import kernel
+from dips._forest.chunks import N_PROBES, missing_constant, watch_chunks
+from dips._tools.arrays import Array
+
+_THE_LAST = (1 - 1e-6, 1.0)  # a window of one checkpoint
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees of a boosted classifier, node by node.
+
+    Attributes
+    ----------
+    left, right : (nodes,) int32
+        Children of each node, counted from the root of its tree; -1 for both in a leaf.
+    feature : (nodes,) int32
+    threshold : (nodes,) float32 or float64
+        A row goes left where its value is at most this; its precision is that of all comparisons and sums.
+    value : (nodes,) as `threshold`
+        What a leaf adds to the raw score.
+    missing_left : (nodes,) uint8
+        Whether a row without a value goes left.
+    offsets : (trees + 1,) int64
+        Where each tree's nodes begin.
+    outputs : (trees,) int32
+        The class whose score each tree adds to; 0 throughout for two classes.
+    rounds : (checkpoints + 1,) int64
+        Where each checkpoint's trees begin.
+    n_outputs : int
+        Scores a row: 1 for two classes, else one a class.
+    base : (n_outputs,)
+        Raw score before the first tree.
+    """
+
+    left: Array
+    right: Array
+    feature: Array
+    threshold: Array
+    value: Array
+    missing_left: Array
+    offsets: Array
+    outputs: Array
+    rounds: Array
+    n_outputs: int
+    base: Array
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        left: Array,
+        right: Array,
+        feature: Array,
+        threshold: Array,
+        value: Array,
+        missing_left: Array,
+        sizes: list[int],
+        outputs: Any,
+        rounds: Any,
+        n_outputs: int,
+    ) -> Forest:
+        """Make one from the nodes of all trees, `sizes` of them a tree, in any types of numbers; without a base yet."""
+        real = threshold.dtype
+        return cls(
+            left=left.astype(np.int32),
+            right=right.astype(np.int32),
+            feature=feature.astype(np.int32),
+            threshold=np.ascontiguousarray(threshold),
+            value=np.ascontiguousarray(value, dtype=real),
+            missing_left=missing_left.astype(np.uint8),
+            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            outputs=np.asarray(outputs, dtype=np.int32),
+            rounds=np.asarray(rounds, dtype=np.int64),
+            n_outputs=n_outputs,
+            base=np.zeros(n_outputs, dtype=real),
+        )
+
+    @staticmethod
+    def reads(X: Any) -> bool:
+        """Whether the compiled walk can read the table."""
+        return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
+
+    @property
+    def n_checkpoints(self) -> int:
+        """How many boosting rounds there are."""
+        return self.rounds.size - 1
+
+    def calibrated(self, X: Array, margin: Callable[[Array], Array]) -> Forest | None:
+        """Find the score before the first tree; None if the trees do not add up to the library's own raw score."""
+        probes = X[:N_PROBES]
+        base = missing_constant(margin(probes), self.margins(probes))
+        return None if base is None else replace(self, base=base.astype(self.base.dtype))
+
+    def margins(self, X: Array) -> Array:
+        """Raw scores (n, outputs)."""
+        values = np.ascontiguousarray(X, dtype=self.threshold.dtype)
+        scores = np.tile(self.base.astype(np.float64), (values.shape[0], 1))
+        kernel.call(
+            f"dips_margins_{self._precision}",
+            *(values, *values.shape, *self._nodes, self.outputs, self.outputs.size, scores, self.n_outputs),
+        )
+        return scores
+
+    @property
+    def _precision(self) -> str:
+        return "f32" if self.threshold.dtype == np.float32 else "f64"
+
+    @property
+    def _nodes(self) -> tuple[Array, ...]:
+        return (self.left, self.right, self.feature, self.threshold, self.value, self.missing_left, self.offsets)
+
+    def watch(self, X: Array, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
+        """Fill in the statistics and last probabilities of `rows` from their values (n, features)."""
+
+        def one_chunk(part: slice, window: range, p: Array, wanted: Any) -> int:
+            values = np.ascontiguousarray(X[part], dtype=self.threshold.dtype)
+            return kernel.call(
+                f"dips_watch_{self._precision}",
+                *(values, *values.shape, *self._nodes, *self._steps, self.outputs, self.rounds),
+                *(self.n_checkpoints, window.start, window.stop, self.base, self.n_outputs, p.shape[1], p, wanted),
+            )
+
+        watch_chunks(one_chunk, X.shape[0], self.n_checkpoints, dynamics, rows, n_threads)
+
+    def predict_proba(self, X: Array, n_threads: int = 1) -> Array:
+        """Class probabilities (n, C) of the last checkpoint."""
+        last = Dynamics(X.shape[0], max(2, self.n_outputs), statistics=(), window=_THE_LAST)
+        self.watch(X, last, n_threads=n_threads)
+        return last.probabilities
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        """Inner nodes, children before parents, and where each tree's begin."""
+        real = self.threshold.dtype
+        step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
+        steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)
+        pending = np.empty(2 * int(np.diff(self.offsets).max(initial=0)) + 2, dtype=np.int32)
+        kernel.call(f"dips_order_{self._precision}", *self._nodes, self.outputs.size, pending, steps, starts)
+        return steps, starts

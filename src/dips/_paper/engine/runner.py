@@ -1,0 +1,133 @@
+"""Do the jobs that have no record yet, in this process or in several."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from threadpoolctl import threadpool_limits
+
+from dips._paper.engine.job import Job
+from dips._paper.engine.store import Store
+from dips.exceptions import UserError
+
+_MAX_WARNINGS = 5
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of the jobs: how many were there already, were done now, and failed (now or before)."""
+
+    found: int
+    done: int
+    failed: int
+    elapsed_s: float
+
+
+def run(jobs: Iterable[Job], store: Store, n_jobs: int = 1, retry: bool = False, title: str = "") -> Tally:
+    """Do every job that has no record; with `retry`, also those whose record is a failure.
+
+    A job that fails leaves a record with its error and its traceback, and the others go on.
+    """
+    began = time.perf_counter()
+    unique = {job.key(): job for job in jobs}
+    before = {key: store.get(key) for key in unique}
+    todo = [job for key, job in unique.items() if _is_due(before[key], retry)]
+    failed_before = sum(_failed(before[key]) and not retry for key in unique)
+    with _progress(title, len(todo)) as tick:
+        statuses = []
+        for status in _performed(todo, store, n_jobs):
+            statuses.append(status)
+            tick(status)
+    failed = statuses.count("failed")
+    return Tally(
+        found=len(unique) - len(todo),
+        done=len(todo) - failed,
+        failed=failed + failed_before,
+        elapsed_s=time.perf_counter() - began,
+    )
+
+
+def _is_due(record: dict[str, Any] | None, retry: bool) -> bool:
+    return record is None or (retry and _failed(record))
+
+
+def _failed(record: dict[str, Any] | None) -> bool:
+    return record is not None and record["status"] == "failed"
+
+
+def _performed(todo: Sequence[Job], store: Store, n_jobs: int) -> Iterator[str]:
+    """Statuses of the jobs, as they end."""
+    if n_jobs == 1 or len(todo) < 2:
+        yield from (perform(job, store) for job in todo)
+        return
+    try:
+        with parallel_config(backend="loky", inner_max_num_threads=1):
+            yield from Parallel(n_jobs, return_as="generator_unordered")(delayed(perform)(job, store) for job in todo)
+    except TerminatedWorkerError as error:
+        raise UserError(
+            "A worker process was killed, perhaps for want of memory. What was finished is kept: run the same command "
+            "again to go on, with fewer --jobs."
+        ) from error
+
+
+def perform(job: Job, store: Store) -> str:
+    """Do one job with one thread, keep its record, and return how it ended."""
+    began, cpu_before = time.perf_counter(), time.process_time()
+    record: dict[str, Any] = {"settings": job.settings()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            with threadpool_limits(1):
+                record |= {"status": "done", "outcome": job.run()}
+        except Exception as error:
+            found = traceback.format_exc()
+            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}", "traceback": found}
+    record["warnings"] = sorted({str(w.message)[:200] for w in caught})[:_MAX_WARNINGS]
+    record["elapsed_s"] = round(time.perf_counter() - began, 3)
+    record["cpu_s"] = round(time.process_time() - cpu_before, 3)
+    store.put(job.key(), record)
+    return record["status"]
+
+
+@contextmanager
+def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
+    """Yield what counts a finished job: a bar with the time left, or nothing where there is no terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal or not total:
+        yield lambda status: None
+        return
+    failures = 0
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+    )
+    with Progress(*columns, TimeRemainingColumn(), console=console, speed_estimate_period=600) as bar:
+        task = bar.add_task(title, total=total)
+
+        def tick(status: str) -> None:
+            nonlocal failures
+            failures += status == "failed"
+            bar.update(task, advance=1, description=f"{title}, {failures} failed" if failures else title)
+
+        yield tick

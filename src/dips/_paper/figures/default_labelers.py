@@ -1,0 +1,57 @@
+"""The default curator under each of the five labelers, beside DIPS's thresholds: the battery with a third bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from dips._paper import grids
+from dips._paper.engine import figures
+from dips._paper.engine.tables import means, over_tables, paired
+from dips._paper.experiment import LABELERS, Cell, Experiment, Plan, Report
+
+_COLORS = {"": "PL", "+DIPS": "PL+DIPS", "+default": "PL+default"}
+
+
+def cells(plan: Plan) -> Iterator[Cell]:
+    """Each labeler three times on each table; the first two are the battery's."""
+    for seed in plan.table_seeds:
+        for table in plan.paper_tables:
+            for name in LABELERS:
+                base = plan.trial(table, seed, labeler=plan.labeler(name))
+                yield from grids.with_and_without(base, name, table=table)
+                yield grids.default(base, name, table=table)
+
+
+def report(frame: pd.DataFrame, plan: Plan) -> Report:
+    """Accuracies, and what the default adds to no curation and to DIPS, table by table and on average."""
+    pairs = [(f"{name}+default", f"{name}{other}") for name in LABELERS for other in ("", "+DIPS")]
+    return Report(
+        {
+            "accuracy": means(frame, "method", "table"),
+            "mean_difference": paired(over_tables(frame), pairs),
+            "differences": paired(frame, pairs, by="table"),
+        },
+        {"figure": lambda: _draw(frame)},
+    )
+
+
+def _draw(frame: pd.DataFrame) -> object:
+    curation = frame["method"].str.extract(r"(\+.*)", expand=False).fillna("")
+    mean = frame.assign(
+        labeler=frame["method"].str.partition("+")[0], curation=[_COLORS[suffix] for suffix in curation]
+    )
+    mean = mean.groupby(["labeler", "curation", "seed"], sort=False)["accuracy"].mean().reset_index()
+    fig, axes = figures.figure(1, 1, width=6)
+    figures.bars(axes[0], mean, "labeler", by="curation")
+    axes[0].set_ylabel("test accuracy, mean over tables, %")
+    axes[0].grid(axis="x", visible=False)
+    handles = axes[0].get_legend_handles_labels()[0]
+    fig.legend(handles, ["no curation", "DIPS", "default"], loc="outside lower center", ncols=3)
+    return fig
+
+
+EXPERIMENT = Experiment(
+    18, "default-labelers", "The default curator under every labeler", "not in the paper", 10, cells, report
+)

@@ -1,0 +1,55 @@
+"""Selectors of the noisy-label literature in the place of DIPS (table of appendix C.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from dips._paper import grids
+from dips._paper.engine import figures
+from dips._paper.engine.tables import means, over_tables, paired
+from dips._paper.experiment import CURATORS, Cell, Experiment, Plan, Report
+from dips._paper.published import accuracy
+
+
+def cells(plan: Plan) -> Iterator[Cell]:
+    """PL with each selector, on each table."""
+    for seed in plan.table_seeds:
+        for table in plan.paper_tables:
+            base = plan.trial(table, seed)
+            yield Cell(base, {"method": "PL", "table": table})
+            yield from grids.curators(base, table=table)
+
+
+def report(frame: pd.DataFrame, plan: Plan) -> Report:
+    """Accuracy beside the paper's, and DIPS against each of the others."""
+    pairs = [("PL+DIPS", f"PL+{name}") for name in CURATORS if name != "DIPS"] + [("PL+DIPS", "PL")]
+    return table_by_table(frame, "selectors", pairs)
+
+
+def table_by_table(frame: pd.DataFrame, name: str, pairs: list[tuple[str, str]]) -> Report:
+    """Accuracies of the methods on each table beside those published under `name`, and the differences of the pairs."""
+    return Report(
+        {
+            "accuracy": means(frame, "table", "method", published=lambda t, m: accuracy(name, t, m)),
+            "mean_difference": paired(over_tables(frame), pairs),
+            "differences": paired(frame, pairs, by="table"),
+        },
+        {"figure": lambda: draw(frame)},
+    )
+
+
+def draw(frame: pd.DataFrame) -> Any:
+    """Bars of all methods, a group a table."""
+    fig, (axis,) = figures.figure(width=9)
+    figures.bars(axis, frame, "table")
+    axis.set_ylabel("test accuracy, %")
+    figures.legend_below(fig, axis)
+    return fig
+
+
+EXPERIMENT = Experiment(
+    6, "selectors", "Selectors for noisy labels in the place of DIPS", "Appendix C.2", 10, cells, report
+)

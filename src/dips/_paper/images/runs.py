@@ -1,0 +1,167 @@
+"""What an image experiment is made of: which labels are shown, and one run with an account of it as plain data."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+
+from dips._tools.arrays import Array, Rows
+from dips.curators._base import Curator
+from dips.datasets import flip_labels
+from dips.datasets._image_sets import ImageData
+from dips.vision._pool import Pool
+from dips.vision._run import Plan, Run, together
+from dips.vision._training import Recipe
+
+_MAX_EXAMPLES = 40
+_TILES_A_ROW = 8
+
+
+def some_of(data: ImageData, n: int | None) -> ImageData:
+    """Return n training and n test images, at random and the same ones every time; None returns all."""
+    if n is None:
+        return data
+    train, test = (np.random.RandomState(0).permutation(y.size)[:n] for y in (data.y_train, data.y_test))
+    return replace(
+        data,
+        X_train=data.X_train[train],
+        y_train=data.y_train[train],
+        X_test=data.X_test[test],
+        y_test=data.y_test[test],
+        noisy={name: labels[train] for name, labels in data.noisy.items()},
+    )
+
+
+def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
+    """Return the labels with all but `n_labeled` of them hidden (-1), as many of each class as it has labels for."""
+    rng = np.random.RandomState(seed)
+    classes = np.unique(y)
+    if n_labeled < classes.size:
+        raise ValueError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
+    hidden = np.full(y.shape, -1)
+    for c in classes:
+        rows = rng.permutation(np.flatnonzero(y == c))[: n_labeled // classes.size]
+        hidden[rows] = c
+    return hidden
+
+
+def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int) -> Array:
+    """Labels of the training images, -1 where hidden: what people said, or the truth with symmetric noise."""
+    if isinstance(noise, str):
+        if noise not in data.noisy:
+            known = ", ".join(data.noisy) or "none"
+            raise ValueError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
+        return labeled_part(data.noisy[noise], n_labeled, seed)
+    return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
+
+
+def measured_run(
+    data: ImageData, labels: Array, recipe: Recipe, plan: Plan, curator: Curator, seed: int, device: torch.device
+) -> dict[str, Any]:
+    """Train once; return how accurate the network became, how long it took, and how good the curation was.
+
+    The true labels are used for two things alone: the accuracy on the test images, and how many of the dropped and the
+    kept labels are wrong.
+    """
+    pool = Pool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
+    test = torch.as_tensor(data.X_test, device=device)
+    if device.type == "cuda":
+        _rehearse(pool, recipe, curator, seed)
+    account = _Account(pool.labeled_rows, labels != data.y_train)
+    run = Run(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), log=account)
+    together([run.proceed()])
+    last = account.curve[-1]
+    return {
+        "accuracy": last["accuracy"],
+        "top5": _top5(run.training.probabilities(test), data.y_test),
+        "training_s": last["elapsed_s"],
+        "n_labeled": int(pool.labeled_rows.size),
+        "n_images": int(labels.size),
+        "n_test": int(data.y_test.size),
+        "share_wrong": float(account.is_wrong[pool.labeled_rows].mean()),
+        "curve": account.curve,
+        "curation": account.curation,
+        "examples": _examples(run, data),
+    }
+
+
+def _rehearse(pool: Pool, recipe: Recipe, curator: Curator, seed: int) -> None:
+    """Let everything be compiled that the run needs, so that its clock counts training alone."""
+    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a curator makes of four steps says nothing
+        together([Run(pool, brief, Plan(warm_up_steps=2, n_rounds=2, n_checkpoints=2), clone(curator), seed).proceed()])
+
+
+@dataclass
+class _Account:
+    """Told what happens in a run, keeps what is worth keeping."""
+
+    rows: Rows  # with a label
+    is_wrong: Array  # (n,)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    curation: list[dict[str, Any]] = field(default_factory=list)
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        if record["event"] == "checkpoint":
+            of_checkpoint = ("round", "step", "accuracy", "elapsed_s", "coverage", "loss")
+            self.curve.append({name: record[name] for name in of_checkpoint})
+        else:
+            judged = self._judged(record["useful"])
+            self.curation.append({"round": record["round"], **judged, "n_returned": record["n_returned"]})
+
+    def _judged(self, useful: Rows) -> dict[str, Any]:
+        """How many labels are kept, and what share of the kept, and of the dropped, is wrong."""
+        dropped = np.setdiff1d(self.rows, useful)
+        return {
+            "n_kept": int(useful.size),
+            "wrong_kept": float(self.is_wrong[useful].mean()),
+            "wrong_dropped": float(self.is_wrong[dropped].mean()) if dropped.size else None,
+        }
+
+
+def _top5(p: Array, y: Array) -> float | None:
+    """Share of images whose class is among the five most probable; None where there are hardly more."""
+    if p.shape[1] <= 5:
+        return None
+    return float((np.argsort(p, axis=1)[:, -5:] == y[:, None]).any(axis=1).mean())
+
+
+def _examples(run: Run, data: ImageData) -> dict[str, Any] | None:
+    """Some of the dropped images, evenly from the least believed label to the most; None if all are kept."""
+    dropped = np.flatnonzero(run.is_given & ~run.useful)
+    if not dropped.size:
+        return None
+    by_belief = dropped[np.argsort(run.confidence[dropped], kind="stable")]
+    chosen = by_belief[np.unique(np.linspace(0, dropped.size - 1, _MAX_EXAMPLES).round().astype(int))]
+    names = data.class_names or [str(c) for c in range(run.pool.n_classes)]
+    return {
+        "rows": chosen.tolist(),
+        "given": [names[c] for c in run.labels[chosen]],
+        "true": [names[c] for c in data.y_train[chosen]],
+        "tile": list(data.X_train.shape[1:3]),
+        "tiles_a_row": _TILES_A_ROW,
+        "mosaic": _mosaic(data.X_train[chosen]),
+    }
+
+
+def _mosaic(images: Array) -> str:
+    """Images (n, height, width, channels) as tiles of one PNG picture, in base 64."""
+    from PIL import Image
+
+    n, height, width, channels = images.shape
+    n_rows = -(-n // _TILES_A_ROW)
+    tiles = np.zeros((n_rows * _TILES_A_ROW, height, width, channels), dtype=np.uint8)
+    tiles[:n] = images
+    grid = tiles.reshape(n_rows, _TILES_A_ROW, height, width, channels).swapaxes(1, 2)
+    grid = grid.reshape(n_rows * height, _TILES_A_ROW * width, channels)
+    file = io.BytesIO()
+    Image.fromarray(grid[..., 0] if channels == 1 else grid).save(file, "PNG", optimize=True)
+    return base64.b64encode(file.getvalue()).decode()

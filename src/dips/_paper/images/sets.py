@@ -1,0 +1,90 @@
+"""The image sets of the paper: which there are, and reading them once a process."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dips._paper.experiment import Sets
+from dips.exceptions import UserError
+
+if TYPE_CHECKING:
+    from dips.datasets._image_sets import ImageData
+
+TITLES = {
+    "cifar10n": "CIFAR-10 with what people said the images show",
+    "cifar100n": "CIFAR-100 with what people said the images show",
+    "eurosat": "Satellite images of land, 10 classes",
+    "tissuemnist": "Kidney cells under the microscope, 8 classes",
+    "organamnist": "Organs in computed tomography, 11 classes",
+    "pathmnist": "Tissue of the colon, 9 classes",
+}
+
+# Each inner tuple is enough; the first is what is fetched, the second a file of mosaics.
+FILES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cifar10n": (("cifar-10-python.tar.gz", "CIFAR-10_human.pt"), ("cifar10n.npz",)),
+    "cifar100n": (("cifar-100-python.tar.gz", "CIFAR-100_human.pt"),),
+    "eurosat": (("EuroSAT.zip",), ("eurosat32.npz",)),
+    "tissuemnist": (("tissuemnist.npz",),),
+    "organamnist": (("organamnist.npz",),),
+    "pathmnist": (("pathmnist.npz",),),
+}
+
+
+def read(name: str) -> ImageData:
+    """Return an image set, kept for the next trial of this process."""
+    return _kept(name, os.environ.get("DIPS_DATA"))
+
+
+@lru_cache(maxsize=2)
+def _kept(name: str, folder: str | None) -> ImageData:
+    require_torch()
+    from dips.datasets._image_sets import load_images
+
+    return load_images(name)
+
+
+def fingerprint(name: str) -> str:
+    """What identifies the images and labels that a name stands for."""
+    return _fingerprint_in(name, os.environ.get("DIPS_DATA"))
+
+
+@lru_cache(maxsize=16)
+def _fingerprint_in(name: str, folder: str | None) -> str:
+    data = read(name)
+    digest = hashlib.sha256()
+    for array in (data.X_train, data.y_train, data.X_test, data.y_test, *data.noisy.values()):
+        digest.update(f"{array.shape}{array.dtype}".encode() + array.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def where(name: str) -> str:
+    """Whether a set is in the user's folder, or is fetched when it is needed."""
+    folder = Path(os.environ.get("DIPS_DATA") or "/nowhere")
+    is_here = any(all((folder / file).exists() for file in files) for files in FILES[name])
+    return "in the folder" if is_here else "fetched when needed"
+
+
+def require_torch() -> None:
+    """Refuse in a sentence where PyTorch is not installed."""
+    try:
+        import dips.vision  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"Experiments on images cannot be run: {error}") from error
+
+
+def hindrance() -> str:
+    """What speaks against running images in passing: no PyTorch, or no GPU."""
+    try:
+        require_torch()
+    except UserError as error:
+        return str(error)
+    import torch
+
+    return "" if torch.cuda.is_available() else "There is no GPU; to run it slowly on the CPU, name it: dips paper run"
+
+
+IMAGES = Sets(lambda: list(TITLES), lambda data: (data,), read, hindrance)

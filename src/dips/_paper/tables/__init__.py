@@ -1,0 +1,1 @@
+"""Trials on tables: the rows shown, the methods compared, what is measured."""

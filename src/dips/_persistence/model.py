@@ -1,0 +1,221 @@
+"""The model folder: the backbone in its own format, JSON and arrays for everything else, a checksum for each file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dips
+from dips._data.tables import TableEncoder
+from dips._files.prepare import Preparation
+from dips._files.read import read_table
+from dips._persistence.native import FORMATS, find_format
+from dips._tools.arrays import Array
+from dips._tools.files import sha256, without_nan, write_json
+from dips.backbones import find_backbone
+from dips.exceptions import ModelError, UserError
+
+FORMAT_VERSION = 1
+_MANIFEST = "manifest.json"
+_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "xgboost", "lightgbm", "catboost", "torch", "skorch")
+
+
+@dataclass
+class SavedModel:
+    """A classifier that was loaded from a folder, or is about to be written to one.
+
+    Attributes
+    ----------
+    backbone : the fitted estimator
+    classes : labels, in the order of the probabilities
+    preparation : of tables into numbers, with the schema of the input; None where the input is a matrix
+    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.tables.TableEncoder` learned them
+    about : whatever is good to know: target, settings
+    notes : sentences about the last table
+    """
+
+    backbone: Any
+    classes: list[Any]
+    preparation: Preparation | None = None
+    categories: list[list[Any] | None] | None = None
+    about: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    def predict_proba(self, data: Any) -> Array:
+        """Class probabilities (n, C) of a table that has the columns of the training; checked before any work."""
+        if self.preparation is not None:
+            table = read_table(data)
+            self.notes = (*table.notes, *self.preparation.check(table, (self.about or {}).get("target")))
+            X: Any = self.preparation.encode(table)
+        else:
+            X = self._encoded(data)
+        if hasattr(self.backbone, "booster_"):
+            return np.asarray(self.backbone.predict_proba(X), dtype=np.float64)
+        return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
+
+    def predict(self, data: Any) -> Array:
+        """Most probable label of each row."""
+        return np.asarray(self.classes, dtype=None if isinstance(self.classes[0], int) else object)[
+            self.predict_proba(data).argmax(axis=1)
+        ]
+
+    def _encoded(self, X: Any) -> Any:
+        if self.categories is None:
+            return X
+        encoder = TableEncoder()
+        encoder.categories_ = self.categories
+        n = X.shape[1] if hasattr(X, "shape") else len(X[0])
+        if n != len(self.categories):
+            raise ModelError(f"The table has {n} columns, and the model was trained on {len(self.categories)}.")
+        return encoder.encode(X, learn=False)
+
+
+def save_model(model: Any, folder: Path | str) -> None:
+    """Write a fitted classifier of this package, or a :class:`SavedModel`, to a folder that is not there yet.
+
+    Loading it runs no code: nothing in the folder is a pickle.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dips import CuratedClassifier
+    >>> from dips.datasets import make_quadrants
+    >>> X, y = make_quadrants(60, random_state=0)
+    >>> model = CuratedClassifier(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     save_model(model, f"{place}/model")
+    ...     same = load_model(f"{place}/model")
+    >>> bool((same.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    saved = model if isinstance(model, SavedModel) else _from_classifier(model)
+    folder = Path(folder)
+    format_name = find_format(saved.backbone)
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"{folder} is there already and not empty; choose another name.")
+    folder.mkdir(parents=True, exist_ok=True)
+    FORMATS[format_name].write(saved.backbone, folder / FORMATS[format_name].file)
+    files = [FORMATS[format_name].file]
+    if saved.preparation is not None:
+        write_json(folder / "preparation.json", saved.preparation.to_json())
+        with (folder / "preparation.npz").open("wb") as stream:
+            np.savez(stream, **saved.preparation.arrays())  # type: ignore[arg-type]
+        files += ["preparation.json", "preparation.npz"]
+    described = {
+        "format": FORMAT_VERSION,
+        "backbone": format_name,
+        "classes": saved.classes,
+        "categories": saved.categories,
+        "about": saved.about or {},
+        "versions": versions(),
+        "files": {name: {"sha256": sha256(folder / name), "bytes": (folder / name).stat().st_size} for name in files},
+    }
+    record = without_nan(described)
+    write_json(folder / _MANIFEST, record | {"sha256": _checksum(record)})
+
+
+def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
+    """Read a model folder; nothing in it is run, and a file that is not as it was written is refused.
+
+    Parameters
+    ----------
+    folder : path
+    backbone : an unfitted skorch net, needed where the stored weights are those of a PyTorch module
+    """
+    folder = Path(folder)
+    record = _manifest(folder)
+    for name, expected in record["files"].items():
+        _check_file(folder, name, expected)
+    stored = FORMATS.get(record["backbone"])
+    if stored is None:
+        raise ModelError(f"{folder} holds a backbone of kind {record['backbone']!r}, which this version cannot read.")
+    try:
+        fitted = stored.read(folder / stored.file, backbone)
+    except ModuleNotFoundError as error:
+        raise ModelError(f"{folder} holds a {record['backbone']} model, and {error.name} is not installed.") from error
+    preparation = None
+    if "preparation.json" in record["files"]:
+        with np.load(folder / "preparation.npz", allow_pickle=False) as arrays:
+            preparation = Preparation.from_parts(_json(folder / "preparation.json"), dict(arrays))
+    return SavedModel(fitted, record["classes"], preparation, record["categories"], record["about"])
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package, Python and the libraries that matter."""
+    found = {"dips": dips.__version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _from_classifier(model: Any) -> SavedModel:
+    if not hasattr(model, "samples_"):
+        raise UserError(f"{type(model).__name__} is not fitted; fit it before it is saved.")
+    if model.multilabel_:
+        raise UserError("A multi-label model has a backbone a label; save the entries of estimators_ one by one.")
+    if model.encoder_ is None:
+        categories = None
+    else:
+        categories = [None if c is None else [_plain(v) for v in c] for c in model.encoder_.categories_]
+    return SavedModel(model.estimator_, [_plain(c) for c in model.classes_], None, categories)
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, str | int | float | bool):
+        raise UserError(
+            f"A category or class is a {type(value).__name__}, which JSON cannot hold; use texts or numbers."
+        )
+    return value
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / _MANIFEST
+    if not path.exists():
+        raise ModelError(f"{folder} holds no model: there is no {_MANIFEST}.")
+    record = _json(path)
+    if not isinstance(record, dict) or record.pop("sha256", None) != _checksum(record):
+        raise ModelError(
+            f"{path} is not as it was written: its checksum differs. Take the folder from its source again."
+        )
+    if record["format"] > FORMAT_VERSION:
+        raise ModelError(
+            f"{folder} was written by a later version of dips ({record['versions']['dips']}); update dips."
+        )
+    return record
+
+
+def _check_file(folder: Path, name: str, expected: dict[str, Any]) -> None:
+    path = folder / name
+    if Path(name).name != name or not path.is_file():
+        raise ModelError(f"{path} is missing; take the model folder from its source again.")
+    size = path.stat().st_size
+    if size != expected["bytes"]:
+        raise ModelError(
+            f"{path} has {size} bytes and was written with {expected['bytes']}: it was cut off or changed. Take the "
+            "model folder from its source again."
+        )
+    if sha256(path) != expected["sha256"]:
+        raise ModelError(f"{path} is not as it was written: its checksum differs. Take it from its source again.")
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
+
+
+def _checksum(record: dict[str, Any]) -> str:
+    text = json.dumps(record, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

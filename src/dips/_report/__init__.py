@@ -1,0 +1,7 @@
+"""The report: findings → plain data → one HTML page."""
+
+from dips._report.images import ImageFindings, summarize_images
+from dips._report.page import render
+from dips._report.summary import summarize
+
+__all__ = ["ImageFindings", "render", "summarize", "summarize_images"]

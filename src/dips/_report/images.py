@@ -1,0 +1,179 @@
+"""What was found about the labels of images, as the data of the same page that a table's report is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips._persistence.model import versions
+from dips._report.points import packed_curves, points_of, short, thresholds_of
+from dips._report.segments import instead_of, noise_by_class
+from dips._report.thumbnails import Thumbnails
+from dips._report.words import IMAGE, headline, next_steps, phrases
+from dips._tools.arrays import Array, Rows
+
+_BYTES = 4_700_000  # what the map may take of the page, most of it pictures
+_MAX_CURVE = 100  # points of a learning curve
+_EXAMPLES, _MANY_CLASSES = 3, 20  # trusted images of each class shown beside a suspect; one each where classes are many
+
+
+@dataclass(frozen=True)
+class ImageFindings:
+    """What the report of images is made from.
+
+    Attributes
+    ----------
+    images : (n, height, width, 1 or 3) bytes, to look at
+    account : data frame, a row an image, with the columns of a table's account; the labels are texts
+    classes : the labels in order
+    curves : (n_labeled, checkpoints) probability of each given label along the training
+    checkpoints : the round of each checkpoint, 0 for the warm-up
+    history : data frame, a row a round
+    curator : who judged
+    noise_rate : estimated share of wrong labels, where the curator estimates it
+    title : what the page is about
+    settings : of the classifier, as texts
+    backbone : network and method, in words
+    made_at : when, in words
+    """
+
+    images: Array
+    account: pd.DataFrame
+    classes: list[str]
+    curves: Array
+    checkpoints: Array
+    history: pd.DataFrame
+    curator: Any
+    noise_rate: float | None
+    title: str
+    backbone: str
+    made_at: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_given(self) -> Array:
+        """Mask of the labeled images."""
+        return (self.account["source"] == "given").to_numpy()
+
+
+def summarize_images(found: ImageFindings) -> dict[str, Any]:
+    """Return what the page shows: the summary of a table, less what only tables have, and how the training went."""
+    account = found.account
+    other_fits = account["suspicion"].notna() & account["suggested_label"].notna()
+    summary = {
+        "unit": IMAGE,
+        "target": found.title,
+        "classes": found.classes,
+        "positive": len(found.classes) - 1,
+        "metric": "accuracy",
+        "rows": _rows(found),
+        "labels": {
+            "share_wrong": found.noise_rate,
+            "n_suspects": int(account["suspicion"].notna().sum()),
+            "n_other": int(other_fits.sum()),
+            "n_useful": int((account["useful"] & found.is_given).sum()),
+        },
+        "columns": [],
+        "notes": [],
+        "models": [],
+        "rounds": {"history": [], "proposed": [], "given_dropped": []},
+        "training": _training(found),
+        "points": _points(found),
+        "noise": {
+            "by_class": noise_by_class(account, found.classes, other_fits),
+            "by_value": None,
+            "instead": instead_of(account[other_fits], found.classes),
+        },
+        "quality": None,
+        "importance": [],
+        "phrases": phrases(IMAGE),
+        "made": _made(found),
+    }
+    return summary | {"headline": headline(summary), "next_steps": next_steps(summary)}
+
+
+def _rows(found: ImageFindings) -> dict[str, Any]:
+    given = found.account[found.is_given]
+    counts = given["given_label"].value_counts()
+    return {
+        "all": len(found.account),
+        "labeled": len(given),
+        "unlabeled": len(found.account) - len(given),
+        "pseudo": int((found.account["source"] == "pseudo").sum()),
+        "test": 0,
+        "by_class": [int(counts.get(c, 0)) for c in found.classes],
+        "files": [],
+    }
+
+
+def _points(found: ImageFindings) -> dict[str, Any]:
+    thumbnails = Thumbnails(found.images)
+    of_row = np.full(len(found.account), -1)
+    of_row[found.is_given] = np.arange(len(found.curves))  # its place among the curves
+    n = found.curves.shape[1]
+    spread = np.unique(np.linspace(0, n - 1, min(_MAX_CURVE, n)).round().astype(int))
+    about_all = {
+        "all_in": "samples_ of the classifier",
+        "thresholds": thresholds_of(found.curator),
+        "curator": type(found.curator).__name__,
+        "n_checkpoints": n,
+        "thumbnails": {"prefix": thumbnails.prefix, "width": thumbnails.width, "height": thumbnails.height},
+        "examples": [thumbnails.of(rows) for rows in _examples(found)],
+        "n_warm_up": int((found.checkpoints[spread] == 0).sum()),
+        "n_judged_by": int((found.checkpoints[spread] == found.checkpoints.max()).sum()),
+        "values": [],
+        "typical": [],
+        "id_names": [found.account.index.name or "name"],
+    }
+
+    def beside(rows: Rows) -> dict[str, Any]:
+        given = of_row[rows][of_row[rows] >= 0]  # given labels come before pseudo-labels, which have no curve
+        return {
+            "id": _names(found.account.index[rows], rows),
+            "pictures": thumbnails.of(rows),
+            **packed_curves(found.curves[given][:, spread]),
+        }
+
+    return about_all | points_of(found.account, found.classes, beside, _BYTES)
+
+
+def _names(index: pd.Index, rows: Rows) -> list[str]:
+    """Names of images, where they are more than their numbers."""
+    return [] if index.tolist() == rows.tolist() else [short(str(name)) for name in index]
+
+
+def _examples(found: ImageFindings) -> list[Rows]:
+    """The most believed images of each class among the trusted ones."""
+    trusted = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
+    n = _EXAMPLES if len(found.classes) <= _MANY_CLASSES else 1
+    by_belief = trusted.sort_values("confidence", ascending=False, kind="stable")
+    return [by_belief.index[by_belief["given_label"] == c][:n].to_numpy() for c in found.classes]
+
+
+def _training(found: ImageFindings) -> dict[str, Any]:
+    """A record a round, and how many labels were kept after it."""
+    n_kept = int(found.is_given.sum())
+    n_labeled, history = n_kept, []
+    for record in found.history.to_dict("records"):
+        n_kept += int(record["n_returned"]) - int(record["n_dropped"])
+        history.append({"accuracy": None, **record, "n_kept": n_kept, "n_aside": n_labeled - n_kept})
+    scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
+    return {"history": history, "accuracy": scores[-1] if scores else None}
+
+
+def _made(found: ImageFindings) -> dict[str, Any]:
+    n, height, width, n_channels = found.images.shape
+    color = "gray" if n_channels == 1 else "color"
+    return {
+        "command": "",
+        "made_at": found.made_at,
+        "data": f"{n:,} {color} images, {height} by {width} pixels",
+        "settings": dict(found.settings),
+        "versions": versions(),
+        "backbone": found.backbone,
+        "judge_is_chosen": True,
+    }

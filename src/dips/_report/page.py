@@ -1,0 +1,146 @@
+"""Plain data to one HTML page: no request to anywhere, and nothing from the data is ever run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from dips._files.columns import KINDS
+from dips._report import charts
+from dips._report.words import ROW, SHARES, amount, chosen_model, difference, percent, title_of
+
+_SCRIPTS = ("logic.js", "detail.js", "map.js", "table.js", "page.js")  # one script, each builds on those before
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Return the page.
+
+    The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
+    data is inert text beside it.
+    """
+    summary = {"unit": ROW} | summary  # those of early runs do not say
+    folder = files("dips._report")
+    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    environment = Environment(
+        loader=DictLoader({"page": (folder / "page.html").read_text(encoding="utf-8")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut
+    )
+    return environment.get_template("page").render(
+        s=summary,
+        chosen=chosen_model(summary),
+        charts=_charts(summary),
+        style=Markup((folder / "page.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash=_policy_hash(script),
+        data=Markup(inert_json(_for_script(summary))),
+    )
+
+
+def inert_json(record: Any) -> str:
+    r"""JSON that can stand in a script element: it holds no tag, whatever the data.
+
+    Examples
+    --------
+    >>> inert_json({"name": "</script><script>"})
+    '{"name":"\\u003c/script\\u003e\\u003cscript\\u003e"}'
+    """
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    for character, escaped in _UNSAFE.items():
+        text = text.replace(character, escaped)
+    return text
+
+
+def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
+    """Only what the script draws; the rest is in the page already."""
+    return {k: summary[k] for k in ("classes", "points", "phrases", "target", "unit")}
+
+
+def _policy_hash(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _charts(summary: dict[str, Any]) -> dict[str, Markup]:
+    drawn = {}
+    compared = [m for m in summary["models"] if m["test"]]
+    if compared:
+        drawn["models"] = _models(summary, compared)
+    if summary["quality"]:
+        drawn |= _quality(summary["quality"], summary["classes"][summary["positive"]])
+    if len(summary["rounds"]["history"]) > 1 and summary["rows"]["pseudo"]:
+        drawn["growth"] = _growth(summary["rounds"]["history"])
+    if "training" in summary:
+        drawn |= _training(summary["training"]["history"])
+    return drawn
+
+
+def _models(summary: dict[str, Any], compared: list[dict[str, Any]]) -> Markup:
+    metric = summary["metric"]
+    rows = [
+        {"label": m["title"], "css": "chosen" if m["chosen"] else "other"}
+        | {k: m["test"][metric][k] for k in ("value", "low", "high")}
+        for m in compared
+    ]
+    title = f"{title_of(metric)} of each model on the held-out rows, with 95 % intervals"
+    is_share = metric in SHARES
+    return charts.whisker_chart(rows, title_of(metric), title=title, percent=is_share)
+
+
+def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
+    """The plain model lies under the chosen one."""
+    names = quality["models"][::-1]
+    css = {name: "chosen" if name == quality["models"][0] else "other" for name in names}
+    said = f"probability of {charts.cut(positive, 16)}"
+    calibration = [(css[n], [(g["said"], g["seen"]) for g in quality["calibration"][n]]) for n in names]
+    return {
+        "roc": charts.line_chart(
+            [(css[n], quality["roc"][n]) for n in names], "false positives", "true positives",
+            title="ROC curve", diagonal=True,
+        ),
+        "precision_recall": charts.line_chart(
+            [(css[n], quality["precision_recall"][n]) for n in names], "recall", "precision",
+            title="Precision and recall", level=quality["share_positive"],
+        ),
+        "calibration": charts.line_chart(
+            calibration, said, "share seen", title="Calibration", diagonal=True, dots=True,
+        ),
+    }  # fmt: skip
+
+
+def _growth(history: list[dict[str, Any]]) -> Markup:
+    bars = [
+        ("start" if r["round"] == 0 else f"round {r['round']}", [("given", r["n_given"]), ("pseudo", r["n_pseudo"])])
+        for r in history
+    ]
+    return charts.growth_chart(bars, "rows trained on", title="Rows that each round was trained on")
+
+
+def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
+    """Labels kept and set aside after each round, and how accuracy and the use of pseudo-labels rose."""
+    bars = [(str(r["round"]), [("given", r["n_kept"]), ("aside", r["n_aside"])]) for r in history]
+    steps = max(r["step"] for r in history)
+    measured = {
+        css: [(r["step"] / steps, r[name]) for r in history if r.get(name) is not None]
+        for css, name in (("other", "coverage"), ("chosen", "accuracy"))
+    }
+    return {
+        "kept": charts.growth_chart(
+            bars, "labels", title="Labels kept and set aside after each round", x_title="round", frame_size=(320, 260),
+        ),
+        "progress": charts.line_chart(
+            [(css, line) for css, line in measured.items() if line], "share of the training", "share",
+            title="Along the training", dots=True,
+        ),
+    }  # fmt: skip

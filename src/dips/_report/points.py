@@ -1,0 +1,245 @@
+"""The map: labels with their confidence and uncertainty, learning curves and values; a sample where there are many."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dips._files.columns import Column
+from dips._report.words import how_learned
+from dips._tools.arrays import Array, Rows
+from dips.backbones import StagedBackbone, find_backbone
+
+if TYPE_CHECKING:
+    from dips._study.findings import Findings
+
+_MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
+_SHARE_GIVEN = 0.6  # of the points that are no suspects, where there are more of both kinds than can be drawn
+_MAX_VALUES = 12  # columns shown beside a row
+_BYTES = 330_000  # what the map may take of the page
+_CURVE = 24  # points of a learning curve
+_GRID = (48, 60)  # cells of uncertainty and of confidence
+_TEXT = 60  # characters shown of a value
+
+
+def summarize_points(found: Findings) -> dict[str, Any]:
+    """Return the map of a table's rows as columns of numbers."""
+    shown, typical, classes = _shown_columns(found), _typical(found, _shown_columns(found)), found.study.target.classes
+
+    def beside(rows: Rows) -> dict[str, Any]:
+        codes = codes_of(found.account["final_label"].iloc[rows], classes)
+        return {
+            "id": _ids(found, rows),
+            "id_names": found.study.ids,
+            **packed_curves(_curves(found, rows, codes)),
+            "n_checkpoints": _n_checkpoints(found),
+            "values": [_values(found, column, rows) for column in shown],
+            "typical": typical,
+        }
+
+    about_all = {
+        "all_in": "samples.csv" if found.model is not None else "the file that dips audit -o writes",
+        "thresholds": thresholds_of(found.judge.curator_),
+        "curator": found.judge.curator_.name,
+    }
+    return about_all | points_of(found.account, classes, beside, _BYTES)
+
+
+def points_of(
+    account: pd.DataFrame, classes: list[Any], beside: Callable[[Rows], dict[str, Any]], n_bytes: int
+) -> dict[str, Any]:
+    """Return the judged labels of an account as columns of numbers, with what is shown beside each.
+
+    Parameters
+    ----------
+    account : a row a row or image, as :func:`~dips._study.account.account_of` lays it out
+    beside : gives what is shown of some rows
+    n_bytes : fewer points are drawn where they would take more
+    """
+    judged = np.flatnonzero(account["confidence"].notna())
+    n_points = _MAX_POINTS
+    while True:
+        rows = _sample(account, judged, n_points)
+        points = _labels(account, judged, rows, classes) | beside(rows)
+        size = len(json.dumps(points))
+        if size <= n_bytes or n_points <= 200:
+            return points
+        n_points = max(200, int(0.9 * n_points * n_bytes / size))
+
+
+def _labels(account: pd.DataFrame, judged: Rows, rows: Rows, classes: list[Any]) -> dict[str, Any]:
+    part = account.iloc[rows]
+    return {
+        "n_judged": int(judged.size),
+        "n_suspects_all": int(account["suspicion"].notna().sum()),
+        "row": part["row"].tolist(),
+        "confidence": _thousandths(part["confidence"]),
+        "aleatoric": _thousandths(part["aleatoric"]),
+        "unseen": _thousandths(part["out_of_fold"].fillna(-1)),
+        "label": codes_of(part["final_label"], classes).tolist(),
+        "suggested": codes_of(part["suggested_label"], classes).tolist(),
+        "useful": part["useful"].astype(int).tolist(),
+        "round": part["round"].tolist(),
+        "rank": part["suspicion"].fillna(0).astype(int).tolist(),
+        "learned": how_learned(part["confidence"].to_numpy()).tolist(),
+        "grid": None if judged.size <= rows.size else _grid(account.iloc[judged]),
+    }
+
+
+def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
+    """Suspects first, those to look at first before others; the rest at random, with one seed."""
+    ranks = account["suspicion"].fillna(0).to_numpy(dtype=int)[judged]
+    suspects = judged[ranks > 0][np.argsort(ranks[ranks > 0])][: min(_MAX_SUSPECTS, n_points // 2)]
+    rng, left = np.random.RandomState(0), n_points - suspects.size
+    is_given = (account["source"] == "given").to_numpy()[judged]
+    given, pseudo = (rng.permutation(judged[(ranks == 0) & mask]) for mask in (is_given, ~is_given))
+    n_given = min(given.size, max(int(_SHARE_GIVEN * left), left - pseudo.size))
+    return np.concatenate([suspects, np.sort(given[:n_given]), np.sort(pseudo[: left - n_given])])
+
+
+def codes_of(labels: pd.Series, classes: list[Any]) -> Array:
+    """Positions of labels among the classes, -1 where there is none."""
+    positions = {c: k for k, c in enumerate(classes)}
+    return np.array([positions.get(label, -1) for label in labels], dtype=np.intp)
+
+
+def _thousandths(values: pd.Series) -> list[int]:
+    return (1000 * values).round().astype(int).tolist()
+
+
+def _bytes(values: Array) -> str:
+    return base64.b64encode(np.clip(values, 0, 255).astype(np.uint8).tobytes()).decode()
+
+
+def packed_curves(curves: Array | None) -> dict[str, Any]:
+    """Probabilities (n, points) as bytes, for the page."""
+    if curves is None:
+        return {"curves": None, "n_curve": 0}
+    return {"curves": _bytes(np.round(curves * 255)), "n_curve": int(curves.shape[1])}
+
+
+def _curves(found: Findings, rows: Rows, codes: Array) -> Array | None:
+    """Probability of each row's label along the training that its confidence was measured in, (n, points).
+
+    A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
+    """
+    is_given = found.study.target.is_labeled[rows]
+    parts = [(found.first, is_given), (found.model, ~is_given)]
+    replayed = [(mask, replay(m.estimator_, found.X[rows[mask]], codes[mask])) for m, mask in parts if mask.any()]
+    if not replayed or any(curve is None for _, curve in replayed):
+        return None
+    n_points = min(curve.shape[1] for _, curve in replayed if curve is not None)
+    curves = np.empty((rows.size, n_points))
+    for mask, curve in replayed:
+        assert curve is not None
+        curves[mask] = curve[:, :n_points]
+    return curves
+
+
+def replay(estimator: Any, X: Array, codes: Array, n_points: int = _CURVE) -> Array | None:
+    """Probability of each row's label at checkpoints evenly spread from the first to the last, (n, n_points).
+
+    None where the backbone cannot be replayed.
+    """
+    backbone = find_backbone(estimator)
+    if not isinstance(backbone, StagedBackbone):
+        return None
+    n = backbone.n_checkpoints(estimator, X)
+    wanted = set(np.linspace(0, n - 1, min(n_points, n)).round().astype(int).tolist())
+    rows = np.arange(codes.size)
+    stages = enumerate(backbone.stages(estimator, X))
+    return np.column_stack([np.asarray(p)[rows, codes] for e, p in stages if e in wanted])
+
+
+def _n_checkpoints(found: Findings) -> int:
+    backbone = find_backbone(found.first.estimator_)
+    return backbone.n_checkpoints(found.first.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
+
+
+def _shown_columns(found: Findings) -> list[Column]:
+    by_name = {c.name: c for c in found.study.schema.used}
+    names = [n for n in found.importance if n in by_name] or list(by_name)
+    return [by_name[n] for n in names[:_MAX_VALUES]]
+
+
+def _ids(found: Findings, rows: Rows) -> list[str]:
+    if not found.study.ids:
+        return []
+    columns = [found.study.table.columns[name].take(pa.array(rows)).to_pylist() for name in found.study.ids]
+    return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
+
+
+def _values(found: Findings, column: Column, rows: Rows) -> dict[str, Any]:
+    """Values of one column as positions among the distinct ones."""
+    raw = found.study.table.columns[column.name].take(pa.array(rows))
+    cells = [short(v) for v in readable(column, raw)]
+    codes, distinct = pd.factorize(np.asarray(cells, dtype=object))
+    return {"name": column.name, "kind": column.kind, "distinct": list(distinct), "codes": codes.tolist()}
+
+
+def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
+    """Cells as values for people; None where missing."""
+    values = column.values(raw)
+    if column.kind == "number":
+        return [None if np.isnan(v) else v for v in values]
+    if column.kind == "date":
+        has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
+        return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
+    return values.to_pylist()
+
+
+def short(value: Any) -> str:
+    """One value, cut to what fits a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
+        text = f"{value:.0f}" if is_whole else f"{value:.5g}"
+    else:
+        text = str(value)
+    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+
+
+def _typical(found: Findings, shown: list[Column]) -> list[list[str]]:
+    """For each class and column, the middle number or the most frequent category among trusted labels."""
+    is_trusted = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
+    codes, typical = found.study.target.codes, []
+    for c in range(len(found.study.target.classes)):
+        rows = np.flatnonzero(is_trusted & (codes == c))[:5_000]
+        typical.append([_middle(col, found.study.table.columns[col.name].take(pa.array(rows))) for col in shown])
+    return typical
+
+
+def _middle(column: Column, raw: pa.ChunkedArray) -> str:
+    values = column.values(raw)
+    if column.kind == "number":
+        known = values[np.isfinite(values)]
+        return short(float(np.median(known))) if known.size else ""
+    if column.kind == "date":
+        known = values.dropna()
+        return known.sort_values().iloc[known.size // 2].strftime("%Y-%m-%d") if known.size else ""
+    if column.kind == "text":
+        return ""
+    counts = values.drop_null().value_counts()
+    if len(counts) == 0:
+        return ""
+    return short(counts.field("values")[int(np.argmax(counts.field("counts").to_numpy()))].as_py())
+
+
+def _grid(part: pd.DataFrame) -> dict[str, Any]:
+    """How many of all judged rows lie where, on a logarithmic scale of 0 to 255."""
+    counts, _, _ = np.histogram2d(part["aleatoric"], part["confidence"], bins=_GRID, range=[[0, 0.25], [0, 1]])
+    scaled = np.log1p(counts) / np.log1p(max(counts.max(), 1))
+    return {"shape": list(_GRID), "counts": _bytes(np.round(255 * scaled))}
+
+
+def thresholds_of(curator: Any) -> dict[str, float]:
+    """The lines that the curator drew, where it draws any."""
+    found = {"confidence": getattr(curator, "conf", None), "aleatoric": getattr(curator, "aleatoric_", None)}
+    return {k: float(v) for k, v in found.items() if v is not None}

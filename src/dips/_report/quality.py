@@ -1,0 +1,66 @@
+"""How good the chosen model is on the held-out rows, beside the plain one: curves, calibration, confusion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
+
+from dips._tools.arrays import Array
+
+if TYPE_CHECKING:
+    from dips._study.findings import Findings
+
+_MAX_LINE = 120  # points of a curve; more cannot be seen
+MAX_TABLE = 12  # classes; a larger table cannot be read
+_N_BINS = 8
+
+
+def summarize_quality(found: Findings) -> dict[str, Any] | None:
+    """Return lines and counts for the charts; None where no rows were held out."""
+    if found.split is None or found.comparison is None:
+        return None
+    codes, positive = found.study.target.codes[found.split.test], found.study.target.positive
+    chosen, n_classes = found.comparison.chosen, len(found.study.target.classes)
+    names = list(dict.fromkeys([chosen, "plain"]))
+    probabilities = {name: found.comparison.test[name] for name in names}
+    return {
+        "models": names,
+        "confusion": _confusion(codes, probabilities[chosen], n_classes),
+        "roc": {name: _roc(codes, p, positive) for name, p in probabilities.items()},
+        "precision_recall": {name: _precision_recall(codes, p, positive) for name, p in probabilities.items()},
+        "calibration": {name: _calibration(codes, p, positive) for name, p in probabilities.items()},
+        "share_positive": float((codes == positive).mean()),
+    }
+
+
+def _confusion(codes: Array, p: Array, n_classes: int) -> list[list[int]] | None:
+    if n_classes > MAX_TABLE:
+        return None
+    return confusion_matrix(codes, p.argmax(axis=1), labels=range(n_classes)).tolist()
+
+
+def _roc(codes: Array, p: Array, positive: int) -> list[list[float]]:
+    false, true, _ = roc_curve(codes == positive, p[:, positive])
+    return _thinned(false, true)
+
+
+def _precision_recall(codes: Array, p: Array, positive: int) -> list[list[float]]:
+    precision, recall, _ = precision_recall_curve(codes == positive, p[:, positive])
+    return _thinned(recall[-2::-1], precision[-2::-1])  # the last point stands for no row at all
+
+
+def _calibration(codes: Array, p: Array, positive: int) -> list[dict[str, float]]:
+    """Mean probability and observed share in groups of equally many rows."""
+    order = np.argsort(p[:, positive], kind="stable")
+    groups = [g for g in np.array_split(order, min(_N_BINS, max(codes.size // 15, 1))) if g.size]
+    return [
+        {"said": float(p[g, positive].mean()), "seen": float((codes[g] == positive).mean()), "n": int(g.size)}
+        for g in groups
+    ]
+
+
+def _thinned(x: Array, y: Array) -> list[list[float]]:
+    keep = np.unique(np.linspace(0, x.size - 1, min(_MAX_LINE, x.size)).round().astype(int))
+    return [[round(float(a), 4), round(float(b), 4)] for a, b in zip(x[keep], y[keep], strict=True)]

@@ -1,0 +1,46 @@
+"""Small pictures that stand in the page itself."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+from dips._tools.arrays import Array, Rows
+
+MAX_SIDE = 96  # pixels
+_MAX_LOSSLESS = 48  # pixels; where there are few, every one counts
+_QUALITY = 85  # of the others, as JPEG
+
+
+class Thumbnails:
+    """Images (n, height, width, 1 or 3 channels) of bytes, as text that a page can show.
+
+    Each is made once, when it is first asked for.
+    """
+
+    def __init__(self, images: Array) -> None:
+        self._images, self._made = images, dict[int, str]()
+        height, width = images.shape[1:3]
+        self._shrunk = max(height, width) > MAX_SIDE
+        scale = min(1.0, MAX_SIDE / max(height, width))
+        self.width, self.height = (max(1, round(scale * side)) for side in (width, height))
+        self._format = "PNG" if max(height, width) <= _MAX_LOSSLESS else "JPEG"
+        self.prefix = f"data:image/{self._format.lower()};base64,"
+
+    def of(self, rows: Rows) -> list[str]:
+        """Return the pictures in base64; `prefix` before one makes an address of it."""
+        for row in rows.tolist():
+            if row not in self._made:
+                self._made[row] = self._make(row)
+        return [self._made[row] for row in rows.tolist()]
+
+    def _make(self, row: int) -> str:
+        from PIL import Image
+
+        image = self._images[row]
+        picture = Image.fromarray(image[..., 0] if image.shape[2] == 1 else image)
+        if self._shrunk:
+            picture = picture.resize((self.width, self.height), Image.Resampling.LANCZOS)
+        stream = io.BytesIO()
+        picture.save(stream, self._format, quality=_QUALITY, optimize=True)
+        return base64.b64encode(stream.getvalue()).decode()

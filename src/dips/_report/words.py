@@ -1,0 +1,243 @@
+"""The sentences on top of the page: what went in, what was found, what it bought, what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dips._tools.arrays import Array
+
+SHARES = ("accuracy", "balanced_accuracy")
+_TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC AUC",
+    "average_precision": "average precision",
+    "log_loss": "log loss",
+}
+
+
+ROW, IMAGE = "row", "image"  # what a report is about
+_MANY_WRONG = 0.3  # of the labels; so many are rare where people took care
+
+# The page fills in the same phrases, for the rows that it shows.
+LEARNED = (
+    "hardly believed while training ({} %)",
+    "doubted while training ({} %)",
+    "only believed once the model was told ({} % while training)",
+)
+UNSEEN = {
+    ROW: "models that had not seen the row gave '{label}' {} %",
+    IMAGE: "networks not told the label, or not lately, gave '{label}' {} %",
+}
+OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
+
+
+def phrases(unit: str) -> dict[str, Any]:
+    """Return the phrases that the page fills in."""
+    return {"learned": LEARNED, "unseen": UNSEEN[unit], "other": OTHER, "no_other": NO_OTHER}
+
+
+def how_learned(confidence: Array | float) -> Any:
+    """Which of ``LEARNED`` says how a label was learned."""
+    return np.digitize(confidence, [0.25, 0.5])
+
+
+def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float) -> str:
+    """Say why a label is not trusted.
+
+    Examples
+    --------
+    >>> reason("no", "yes", 0.1, 0.05)
+    "hardly believed while training (10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
+    """
+    parts = [LEARNED[int(how_learned(confidence))].format(round(100 * confidence))]
+    if np.isfinite(out_of_fold):
+        parts.append(UNSEEN[ROW].format(round(100 * out_of_fold), label=given))
+    has_other = suggested is not None and suggested == suggested
+    return "; ".join([*parts, OTHER.format(label=suggested) if has_other else NO_OTHER])
+
+
+def headline(summary: dict[str, Any]) -> dict[str, str]:
+    """Return three sentences, each from the numbers of the summary."""
+    return {"data": _data(summary), "labels": _labels(summary), "model": _model(summary)}
+
+
+def next_steps(summary: dict[str, Any]) -> list[str]:
+    """Return what a person might do now, the most useful first."""
+    return _steps_of_images(summary) if summary["unit"] == IMAGE else _steps_of_table(summary)
+
+
+def _steps_of_images(summary: dict[str, Any]) -> list[str]:
+    steps, labels, worst = [], summary["labels"], max(summary["noise"]["by_class"], key=lambda r: r["share"])
+    if (labels["share_wrong"] or 0) > _MANY_WRONG:
+        steps.append(
+            "So many labels in doubt may also mean that the network has learned little. Unless you expected them, "
+            "train longer (n_steps, warm_up_steps) before you believe the list."
+        )
+    if labels["n_suspects"]:
+        n = min(20, labels["n_suspects"])
+        steps.append(
+            f"Look at the first {n} suspect labels below, beside trusted images of both classes. If most are wrong, go "
+            "on down the list."
+        )
+        steps.append(
+            "Choose the right class beside an image, save the list as CSV, correct the labels by it, and train again."
+        )
+    if worst["k"] >= 5 and worst["low"] > labels["n_other"] / summary["rows"]["labeled"]:
+        steps.append(
+            f"Ask how {worst['label']} was told apart from {worst['instead'][0]['label']}: for "
+            f"{percent(worst['share'])} of the labels given so, another class fits better."
+        )
+    if summary["training"]["accuracy"] is None:
+        steps.append(
+            "Set some images aside whose labels you trust, and pass them as X_val and y_val: the page then "
+            "says how good the network is."
+        )
+    return steps
+
+
+def _steps_of_table(summary: dict[str, Any]) -> list[str]:
+    steps, labels, rows = [], summary["labels"], summary["rows"]
+    if labels["n_suspects"] > 0.5 * rows["labeled"]:
+        steps.append(
+            f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: they distrust "
+            "more than half of the labels. Leave out --curator: the default adapts."
+        )
+    if labels["n_suspects"]:
+        n = min(20, labels["n_suspects"])
+        steps.append(
+            f"Look at the first {n} suspect labels below. If most are wrong, go on down the list; correct them in the "
+            "table and run the command again."
+        )
+    where = summary["noise"]["by_value"]
+    if where:
+        w = where[0]
+        steps.append(
+            f"Ask who filled in {summary['target']} where {w['column']} is {w['value']}: {percent(w['share'])} of the "
+            f"labels there look wrong, elsewhere {percent(w['elsewhere'])}."
+        )
+    for column in summary["columns"]:
+        if column["alone"]:
+            steps.append(
+                f"Check {column['name']}: it tells the label almost alone. If it is only known after the outcome, "
+                f"leave it out with --drop."
+            )
+    chosen = chosen_model(summary)
+    if chosen and rows["test"] < 300:
+        steps.append(
+            f"Only {rows['test']:,} labeled rows could be held out, so the intervals are wide. More labels, even some "
+            "hundred, would say more clearly which model is best."
+        )
+    if chosen is None:
+        steps.append("Train a model that leaves the suspect labels out: dips fit, with the same file and target.")
+    else:
+        steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
+    return steps
+
+
+def chosen_model(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the record of the chosen model, if models were compared."""
+    return next((m for m in summary["models"] if m["chosen"]), None)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share for people.
+
+    Examples
+    --------
+    >>> percent(0.091), percent(0.004)
+    ('9 %', 'under 1 %')
+    """
+    if 0 < share < 0.01 and digits == 0:
+        return "under 1 %"
+    return f"{100 * share:.{digits}f} %"
+
+
+def amount(metric: str, value: float) -> str:
+    """Write a value of a metric: shares in percent, others as they are.
+
+    Examples
+    --------
+    >>> amount("accuracy", 0.8231), amount("roc_auc", 0.8231)
+    ('82.3 %', '0.823')
+    """
+    return f"{100 * value:.1f} %" if metric in SHARES else f"{value:.3f}"
+
+
+def difference(metric: str, value: float) -> str:
+    """Write a difference, with its sign.
+
+    Examples
+    --------
+    >>> difference("accuracy", 0.012), difference("log_loss", -0.01)
+    ('+1.2 points', '−0.010')
+    """
+    text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
+    return text.replace("-", "−")
+
+
+def title_of(metric: str) -> str:
+    """Return the metric's name for people."""
+    return _TITLES[metric]
+
+
+def _data(summary: dict[str, Any]) -> str:
+    rows, unit = summary["rows"], summary["unit"]
+    n_used = sum(c["kind"] in ("number", "category", "date", "text") for c in summary["columns"])
+    columns = f", with {n_used} columns to learn {summary['target']} from" if unit == ROW else ""
+    unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
+    classes = summary["classes"]
+    which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"
+    return f"{rows['labeled']:,} labeled {unit}s{unlabeled} went in{columns} ({which})."
+
+
+def _labels(summary: dict[str, Any]) -> str:
+    labels, n = summary["labels"], summary["labels"]["n_suspects"]
+    if n == 0:
+        return "No label looks wrong enough to be listed."
+    if labels["share_wrong"] is None:
+        return f"The curator {summary['points']['curator']} does not trust {n:,} labels; they are listed below."
+    n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
+    listed = f"{n:,} {'is' if n == 1 else 'are'} listed below"
+    if n_shown < n:
+        listed = f"{n:,} are suspect, the first {n_shown:,} of them listed below"
+    if summary["unit"] == IMAGE:
+        listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
+    return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
+
+
+def _model(summary: dict[str, Any]) -> str:
+    if summary["unit"] == IMAGE:
+        return _network(summary)
+    chosen, metric = chosen_model(summary), summary["metric"]
+    if chosen is None:
+        return ""
+    score = chosen["test"][metric]
+    value = f"{amount(metric, score['value'])} ({amount(metric, score['low'])} to {amount(metric, score['high'])})"
+    if chosen["name"] == "plain":
+        return (
+            f"The plain model was kept: {title_of(metric)} {value} on {summary['rows']['test']:,} held-out rows. "
+            "Distrusting labels bought nothing here."
+        )
+    gain = score["gain"]
+    interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
+    if gain["low"] > 0:
+        verdict = f"better than the plain model by {difference(metric, gain['value']).lstrip('+')} ({interval})"
+    elif gain["high"] < 0:
+        verdict = f"worse than the plain model there ({difference(metric, gain['value'])}; {interval})"
+    else:
+        verdict = (
+            f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
+        )
+    return (
+        f"The model that was kept is {chosen['title']}: {title_of(metric)} {value} on "
+        f"{summary['rows']['test']:,} held-out rows, {verdict}."
+    )
+
+
+def _network(summary: dict[str, Any]) -> str:
+    n, accuracy = summary["labels"]["n_useful"], summary["training"]["accuracy"]
+    score = "" if accuracy is None else f"; its accuracy on the images to validate on is {percent(accuracy, 1)}"
+    return f"The network was trained on the {n:,} labels that are trusted{score}."

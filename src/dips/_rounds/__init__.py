@@ -1,0 +1,1 @@
+"""Algorithm 1: what is trained, watched, proposed and curated, round by round."""

@@ -1,0 +1,162 @@
+"""Training clones of one estimator on rows of one pool: once, in folds, or as an ensemble."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import Parallel, delayed
+
+from dips._data.folds import training_and_test
+from dips._data.pool import as_pool
+from dips._data.tables import n_rows
+from dips._dynamics import Dynamics, Watch, check_probabilities
+from dips._tools.arrays import Array, Rows
+from dips.backbones import find_backbone
+from dips.labelers._base import Moments
+
+_MAX_SEED = 2**31 - 1
+_PROBES = 32
+_FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
+
+
+class Trainer:
+    """Fits an estimator's clones on rows of a pool, reproducibly.
+
+    Everything that is trained in a run is trained here: seeds are drawn in the order of the calls, never in the order
+    in which parallel work ends.
+    """
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        n_classes: int,
+        sample_weight: Array | None,
+        rng: np.random.RandomState,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator, self.pool, self.n_classes = estimator, as_pool(X), n_classes
+        self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
+        self.backbone = find_backbone(estimator)
+
+    def fit(self, rows: Rows, labels: Array, *dynamics: Dynamics, watched: Rows | None = None) -> BaseEstimator:
+        """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
+        seed = self._draw_seed()
+        watch = Watch(self.pool if watched is None else self.pool.take(watched), *dynamics) if dynamics else None
+        fitted = self._fit(self._prepared(seed, self.pool.n_rows), rows, labels, seed, watch)
+        if self._is_small(self.pool.n_rows):
+            self.backbone.release_threads(fitted, self.estimator)  # the next table may be large
+        return fitted
+
+    def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
+        """Class probabilities of the given rows of the pool."""
+        return self.pool.map(lambda X: self._probabilities(estimator, X), rows)
+
+    def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
+        """Class probabilities (m, C) of the rows, each from a model that was trained without it.
+
+        Except for the only row of a class: every model is trained on it, for it must know all the classes.
+        """
+        folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size)))
+        seeds = [self._draw_seed() for _ in folds]
+
+        def one_fold(train: Array, test: Array, seed: int) -> Array:
+            member = self._fit(self._prepared(seed, train.size, alone=False), rows[train], labels[train], seed)
+            return self.predict(member, rows[test])
+
+        p = np.empty((rows.size, self.n_classes))
+        arguments = [(*fold, seed) for fold, seed in zip(folds, seeds, strict=True)]
+        for (_, test), predicted in zip(folds, self._in_parallel(one_fold, arguments), strict=True):
+            p[test] = predicted
+        return p
+
+    def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
+        """Moments over varied members trained on `rows` of the class probabilities of the `targets`.
+
+        All members look at a few targets before any looks at the next ones: the pool is read once, and no more of
+        their probabilities than these are held at a time.
+        """
+        draws = [(self._draw_seed(), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
+        members = self._members(rows, labels, targets, sorted(draws, key=_length, reverse=True))
+        mean, squares = np.zeros((2, targets.size, self.n_classes), dtype=np.float32)
+        for part, X in self.pool.batches(targets):
+            for k, p in enumerate(self._in_parallel(lambda look, X=X: look(X), ((m,) for m in members)), start=1):
+                check_probabilities(p, n_rows(X), self.n_classes)
+                _average_in(p, k, mean[part], squares[part])
+        squares /= n_models - 1
+        return Moments(mean, np.sqrt(squares, out=squares), n_models)
+
+    def _members(
+        self, rows: Rows, labels: Array, targets: Rows, draws: list[tuple[int, dict[str, Any]]]
+    ) -> list[Callable[[Any], Array]]:
+        """Train members with the given seeds and settings; return what gives their class probabilities."""
+        probes = self.pool.take(targets[:_PROBES])
+
+        def one_member(seed: int, varied: dict[str, Any]) -> Callable[[Any], Array]:
+            member = self._fit(self._prepared(seed, rows.size, varied, alone=False), rows, labels, seed)
+            if self._n_workers() == 1:
+                self.backbone.release_threads(member, self.estimator)  # few rows to train on, many to look at
+            return self.backbone.predictor(member, probes, targets.size)
+
+        return list(self._in_parallel(one_member, draws))
+
+    def _fit(
+        self, estimator: BaseEstimator, rows: Rows, labels: Array, seed: int, watch: Watch | None = None
+    ) -> BaseEstimator:
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        with self.backbone.seeding(seed):
+            self.backbone.fit(estimator, self.pool.take(rows), labels, weight, watch)
+        return estimator
+
+    def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:
+        p = self.backbone.predict_proba(estimator, X).astype(np.float64)
+        check_probabilities(p, n_rows(X), self.n_classes)
+        return p
+
+    def _prepared(
+        self, seed: int, n_rows: int, varied: dict[str, Any] | None = None, alone: bool = True
+    ) -> BaseEstimator:
+        """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet; for so many rows."""
+        prepared = self.backbone.clone(self.estimator)
+        given = prepared.get_params()
+        names = self.backbone.seed_parameters(prepared)
+        settings = {n: seed for n in names if varied is not None or given.get(n) is None}
+        settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
+        threads = self.backbone.threads
+        if threads and (threads in given or threads.endswith("thread_count")):
+            is_crowded = not alone and self._n_workers() > 1
+            if is_crowded or (self._is_small(n_rows) and given.get(threads) is None):
+                settings[threads] = 1
+        return prepared.set_params(**settings)
+
+    def _is_small(self, n_rows: int) -> bool:
+        return 0 < n_rows * self.pool.n_columns < _FEW_CELLS
+
+    def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
+        # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.
+        parallel = Parallel(self._n_workers(), prefer="threads", return_as="generator")
+        return parallel(delayed(function)(*a) for a in arguments)
+
+    def _n_workers(self) -> int:
+        return 1 if self.backbone.one_at_a_time else effective_n_jobs(self.n_jobs)
+
+    def _draw_seed(self) -> int:
+        return int(self.rng.randint(_MAX_SEED))
+
+
+def _length(draw: tuple[int, dict[str, Any]]) -> int:
+    """How long a member trains, roughly: its trees times their depth. With the longest first, all end together."""
+    return math.prod(setting for setting in draw[1].values() if isinstance(setting, int))
+
+
+def _average_in(p: Array, k: int, mean: Array, squares: Array) -> None:
+    """Let the k-th member into the mean and the sum of squared deviations (Welford)."""
+    p = p.astype(np.float32, copy=False)  # the precision of the mean: members that are alike then differ by nothing
+    difference = p - mean
+    mean += difference / k
+    squares += difference * (p - mean)

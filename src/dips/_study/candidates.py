@@ -1,0 +1,68 @@
+"""The four models that a study compares: plain or curated, with or without pseudo-labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dips._estimators.curated import CuratedClassifier
+from dips._estimators.pseudo_label import PseudoLabelClassifier
+from dips._study.backbones import make_backbone
+from dips._study.settings import Settings
+from dips._tools.arrays import Array, Rows
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the four.
+
+    Attributes
+    ----------
+    name, title : for files, for people
+    curates, uses_unlabeled : what it does beyond a plain fit
+    n_fits : about how many fits of the backbone it takes, to foresee its time
+    """
+
+    name: str
+    title: str
+    curates: bool
+    uses_unlabeled: bool
+    n_fits: int
+
+    def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
+        """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
+        backbone = make_backbone(settings.backbone)
+        common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
+        curator = settings.curator if self.curates else "none"
+        with _without_warnings():
+            if not self.uses_unlabeled:
+                return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
+            rows = np.concatenate([labeled, unlabeled])
+            model = PseudoLabelClassifier(
+                backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
+            )
+            return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
+
+
+CANDIDATES = (
+    Candidate("plain", "plain", curates=False, uses_unlabeled=False, n_fits=1),
+    Candidate("curated", "curated", curates=True, uses_unlabeled=False, n_fits=7),
+    Candidate("pseudo", "pseudo-labeling", curates=False, uses_unlabeled=True, n_fits=5),
+    Candidate("curated_pseudo", "curated pseudo-labeling", curates=True, uses_unlabeled=True, n_fits=12),
+)
+BY_NAME = {c.name: c for c in CANDIDATES}
+PLAIN = "plain"
+JUDGE = BY_NAME["curated"]  # who judges the labels, whichever model is chosen
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Warnings of the estimators are for those who call them; what matters here is in the report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,192 @@
+"""Comparing the candidates: validated on the training part, scored once on the part held out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from dips._files.target import Target
+from dips._study.candidates import CANDIDATES, PLAIN, Candidate
+from dips._study.folder import RunFolder
+from dips._study.metrics import METRICS
+from dips._study.settings import Settings
+from dips._tools.arrays import Array, Rows
+from dips.exceptions import DataError
+
+USUAL = "curated"  # helps where labels are dirty and does hardly any harm where they are clean (docs/results.md)
+_CLEAR = 2  # standard errors
+_N_RESAMPLES = 200
+_FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to train on, rows held out, and the rows without a label that are put to use."""
+
+    train: Rows
+    test: Rows
+    unlabeled: Rows
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much better, and the standard error of that."""
+
+    value: float
+    error: float
+
+
+@dataclass
+class Comparison:
+    """What the comparison found.
+
+    Attributes
+    ----------
+    folds, validation : the deciding metric in each fold, and its mean, by candidate
+    test : class probabilities of the held-out rows, by candidate
+    of_folds : class probabilities of the rows of each fold, by candidate
+    gains : over the usual candidate, in validation
+    chosen : name of the candidate to keep
+    skipped : why a candidate was left out, by name
+    seconds : time a candidate took
+    """
+
+    validation: dict[str, float] = field(default_factory=dict)
+    folds: dict[str, list[float]] = field(default_factory=dict)
+    test: dict[str, Array] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    of_folds: dict[str, list[Array]] = field(default_factory=dict)
+    gains: dict[str, Gain] = field(default_factory=dict)
+    chosen: str = PLAIN
+
+    def add(self, name: str, probabilities: list[Array], codes: list[Array], metric: str, positive: int) -> None:
+        """Keep what a candidate said: of the rows of each fold, then of the held-out rows."""
+        *self.of_folds[name], self.test[name] = probabilities
+        score = METRICS[metric].score
+        self.folds[name] = [score(y, p, positive) for y, p in zip(codes, self.of_folds[name], strict=True)]
+        self.validation[name] = float(np.mean(self.folds[name]))
+
+
+def hold_out(target: Target, settings: Settings) -> Split:
+    """Hold out a share of the labeled rows, of each class the same."""
+    labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
+    if math.ceil(settings.holdout * labeled.size) < n_classes:
+        raise DataError(
+            f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
+            f"{n_classes} classes among these; choose a larger --holdout, or label more rows."
+        )
+    train, test = train_test_split(
+        labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
+    )
+    unlabeled = np.flatnonzero(~target.is_labeled)
+    if unlabeled.size > settings.max_unlabeled:
+        unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
+    return Split(np.sort(train), np.sort(test), unlabeled)
+
+
+def compare(
+    X: Array,
+    target: Target,
+    split: Split,
+    settings: Settings,
+    folder: RunFolder,
+    deadline: float = np.inf,
+    say: Callable[[str, float], None] = lambda what, share: None,
+) -> Comparison:
+    """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
+
+    A candidate that would not be done by the deadline is left out; the plain model never is.
+    """
+    found, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    parts, codes = [*folds, (split.train, split.test)], [target.codes[v] for _, v in folds]
+    usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
+    found.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
+    total, done, second_a_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
+
+    for candidate in usable:
+        name, n_fits = candidate.name, candidate.n_fits * len(parts)
+        is_known = folder.knows(_part_name(name, len(folds), parts))
+        if name != PLAIN and not is_known and time.monotonic() + 2 * n_fits * second_a_fit > deadline:
+            found.skipped[name] = "the time limit"
+            continue
+        began, probabilities = time.perf_counter(), []
+        for k, (fit, predict) in enumerate(parts):
+            say(candidate.title, done / total)
+            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
+            probabilities.append(folder.remembered(_part_name(name, k, parts), train)["p"])
+            done += candidate.n_fits
+        found.add(name, probabilities, codes, settings.metric, target.positive)
+        found.seconds[name] = time.perf_counter() - began
+        if not is_known:
+            second_a_fit = found.seconds[name] / n_fits
+    found.gains = gains_over_usual(found, codes, settings, target.positive)
+    found.chosen = choose(found.gains)
+    return found
+
+
+def _part_name(candidate: str, k: int, parts: list[tuple[Rows, Rows]]) -> str:
+    return f"{candidate}-{'test' if k == len(parts) - 1 else k}"
+
+
+def choose(gains: dict[str, Gain]) -> str:
+    """Keep the usual model unless another is clearly better than it in validation: by two standard errors.
+
+    Validation labels are dirty too, and few: of four models the best one there is often not the best. The usual one is
+    the first of the gains.
+
+    Examples
+    --------
+    >>> choose({"curated": Gain(0, 0), "plain": Gain(0.01, 0.01), "pseudo": Gain(-0.02, 0.01)})
+    'curated'
+    >>> choose({"curated": Gain(0, 0), "plain": Gain(0.04, 0.01), "pseudo": Gain(0.03, 0.01)})
+    'plain'
+    """
+    usual = next(iter(gains))
+    clear = {name: gain.value for name, gain in gains.items() if gain.value > _CLEAR * gain.error}
+    return max(clear, key=lambda name: clear[name]) if clear else usual
+
+
+def gains_over_usual(found: Comparison, codes: list[Array], settings: Settings, positive: int) -> dict[str, Gain]:
+    """How much better each model is in validation than the usual one, with the error of that."""
+    usual = USUAL if USUAL in found.of_folds else PLAIN
+    names = [usual, *(name for name in found.of_folds if name != usual)]
+    metric = METRICS[settings.metric]
+    computed = {
+        name: [metric.prepare(y, p, positive) for y, p in zip(codes, found.of_folds[name], strict=True)]
+        for name in names
+    }
+    draws = []  # (resamples, models): the mean over the folds
+    rng = np.random.default_rng(settings.seed)
+    for _ in range(_N_RESAMPLES):
+        weights = [np.bincount(rng.integers(0, y.size, y.size), minlength=y.size).astype(float) for y in codes]
+        draws.append([np.mean([f(w) for f, w in zip(computed[name], weights, strict=True)]) for name in names])
+    sign = 1 if metric.more_is_better else -1
+    differences = sign * (np.array(draws) - np.array(draws)[:, :1])
+    errors = np.nanstd(differences, axis=0)
+    values = [metric.gain(found.validation[name], found.validation[usual]) for name in names]
+    return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
+
+
+def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:
+    """Five folds of few rows, three of more, a single split of many."""
+    if rows.size > _MANY:
+        fit, validate = train_test_split(rows, test_size=0.2, stratify=codes, random_state=settings.seed)
+        return [(np.sort(fit), np.sort(validate))]
+    n_folds = min(5 if rows.size < _FEW else 3, int(np.bincount(codes).min()))
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
+    return [(rows[fit], rows[validate]) for fit, validate in folds.split(rows, codes)]
+
+
+def _fit_and_predict(
+    candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
+) -> dict[str, Any]:
+    model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
+    return {"p": model.predict_proba(X[predict]).astype(np.float64)}

@@ -1,0 +1,176 @@
+"""Metrics on held-out rows, with intervals by resampling the rows; differences are taken on the same resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dips._tools.arrays import Array
+from dips.exceptions import UserError
+
+_LEAST = 1e-7  # a probability of 0 costs 16, not infinity
+_N_RESAMPLES = 1_000
+_MANY_ROWS = 20_000  # above, fewer resamples do: the interval is narrow anyway
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Whether more is better, and how it is computed from labels, probabilities and weights of the rows."""
+
+    more_is_better: bool
+    prepare: Callable[[Array, Array, int], Callable[[Array], float]]
+
+    def score(self, codes: Array, p: Array, positive: int) -> float:
+        """Value on rows that count once each."""
+        return self.prepare(codes, p, positive)(np.ones(codes.size))
+
+    def gain(self, value: float, over: float) -> float:
+        """How much better a value is than another one."""
+        return value - over if self.more_is_better else over - value
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and where it lies in 95 of 100 resamples."""
+
+    value: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, float]:
+        """Plain data."""
+        return asdict(self)
+
+
+def _accuracy(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    right = (p.argmax(axis=1) == codes).astype(float)
+    return lambda w: float((w * right).sum() / w.sum())
+
+
+def _balanced_accuracy(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    right, n_classes = p.argmax(axis=1) == codes, p.shape[1]
+
+    def compute(w: Array) -> float:
+        of_class = np.bincount(codes, w, n_classes)
+        hits = np.bincount(codes[right], w[right], n_classes)
+        return float((hits[of_class > 0] / of_class[of_class > 0]).mean())
+
+    return compute
+
+
+def _log_loss(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    loss = -np.log(np.clip(p[np.arange(codes.size), codes], _LEAST, 1))
+    return lambda w: float((w * loss).sum() / w.sum())
+
+
+def _roc_auc(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    return _one_against_rest(codes, p, positive, _weighted_auc)
+
+
+def _average_precision(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    return _one_against_rest(codes, p, positive, _weighted_precision)
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": Metric(True, _accuracy),
+    "balanced_accuracy": Metric(True, _balanced_accuracy),
+    "roc_auc": Metric(True, _roc_auc),
+    "average_precision": Metric(True, _average_precision),
+    "log_loss": Metric(False, _log_loss),
+}
+
+
+def find_metric(name: str) -> str:
+    """Return the name as it is in ``METRICS``, however it is written.
+
+    Examples
+    --------
+    >>> find_metric("ROC AUC"), find_metric("log-loss")
+    ('roc_auc', 'log_loss')
+    """
+    wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
+    if wanted not in METRICS:
+        raise UserError(f"metric {name!r} is not known; there are {', '.join(METRICS)}.")
+    return wanted
+
+
+def intervals(
+    codes: Array, probabilities: dict[str, Array], positive: int, baseline: str, seed: int = 0
+) -> dict[str, dict[str, Any]]:
+    """Every metric of every model, and its gain over the baseline, each with an interval.
+
+    Returns model → metric → {"value", "low", "high", "gain": {...}}; models are compared on the same resamples.
+    """
+    rng = np.random.default_rng(seed)
+    n = codes.size
+    n_resamples = _N_RESAMPLES if n <= _MANY_ROWS else _N_RESAMPLES // 5
+    computed = {
+        model: {name: m.prepare(codes, p, positive) for name, m in METRICS.items()}
+        for model, p in probabilities.items()
+    }
+    draws: dict[str, dict[str, list[float]]] = {model: {name: [] for name in METRICS} for model in computed}
+    for _ in range(n_resamples):
+        w = np.bincount(rng.integers(0, n, n), minlength=n).astype(float)
+        for model, functions in computed.items():
+            for name, compute in functions.items():
+                draws[model][name].append(compute(w))
+    ones = np.ones(n)
+    values = {model: {name: f(ones) for name, f in fs.items()} for model, fs in computed.items()}
+    return {
+        model: {
+            name: _interval(values[model][name], np.asarray(draws[model][name])).to_json()
+            | {"gain": _gain(METRICS[name], values, draws, model, baseline, name).to_json()}
+            for name in METRICS
+        }
+        for model in computed
+    }
+
+
+def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, name: str) -> Interval:
+    sign = 1 if metric.more_is_better else -1
+    differences = sign * (np.asarray(draws[model][name]) - np.asarray(draws[baseline][name]))
+    return _interval(sign * (values[model][name] - values[baseline][name]), differences)
+
+
+def _interval(value: float, draws: Array) -> Interval:
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    return Interval(float(value), float(low), float(high))
+
+
+def _one_against_rest(
+    codes: Array, p: Array, positive: int, of_one: Callable[[Array, Array, Array], Callable[[Array], float]]
+) -> Callable[[Array], float]:
+    """Two classes: of the positive one. More: the mean over the classes that the rows hold."""
+    classes = [positive] if p.shape[1] == 2 else np.unique(codes).tolist()
+    functions = []
+    for c in classes:
+        order = np.argsort(-p[:, c], kind="stable")
+        scores, hits = p[order, c], (codes[order] == c).astype(float)
+        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # rows with one score stand together
+        functions.append((order, of_one(hits, 1 - hits, ends)))
+    return lambda w: float(np.mean([f(w[order]) for order, f in functions]))
+
+
+def _weighted_auc(hits: Array, misses: Array, ends: Array) -> Callable[[Array], float]:
+    def compute(w: Array) -> float:
+        true, false = np.cumsum(w * hits)[ends], np.cumsum(w * misses)[ends]
+        if true[-1] == 0 or false[-1] == 0:
+            return float("nan")
+        steps = np.diff(false, prepend=0.0) * (true - np.diff(true, prepend=0.0) / 2)  # trapezoids
+        return float(steps.sum() / (true[-1] * false[-1]))
+
+    return compute
+
+
+def _weighted_precision(hits: Array, misses: Array, ends: Array) -> Callable[[Array], float]:
+    def compute(w: Array) -> float:
+        true, all_above = np.cumsum(w * hits)[ends], np.cumsum(w)[ends]
+        if true[-1] == 0:
+            return float("nan")
+        precision = true / np.maximum(all_above, _LEAST)
+        return float((precision * np.diff(true, prepend=0.0)).sum() / true[-1])
+
+    return compute

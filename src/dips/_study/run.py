@@ -1,0 +1,85 @@
+"""A finished run: its folder, opened again."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dips._persistence import SavedModel, load_model
+from dips._study.account import suspects_of
+from dips._study.folder import MARK
+from dips._tools.arrays import Array
+from dips.exceptions import ModelError
+
+
+class Run:
+    """The folder that a study wrote.
+
+    Parameters
+    ----------
+    folder : path
+
+    Attributes
+    ----------
+    metrics : scores of every model on the held-out rows, with intervals, and which was chosen
+    samples : data frame, a row a row of the input
+    config : settings, sources, versions
+    model : the chosen model; loading it runs no code
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / MARK).exists():
+            raise ModelError(f"{self.folder} is no run folder of dips: there is no {MARK} in it.")
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """How the run was made."""
+        return self._json(MARK)
+
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """What the comparison found."""
+        return self._json("metrics.json")
+
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """The account of every row."""
+        return pd.read_parquet(self.folder / "samples.parquet")
+
+    @cached_property
+    def model(self) -> SavedModel:
+        """The chosen model."""
+        return load_model(self.folder / "model")
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the page shows, as plain data."""
+        return self._json("report.json")
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.folder / "report.html"
+
+    def suspects(self) -> pd.DataFrame:
+        """Given labels to look at first."""
+        return suspects_of(self.samples)
+
+    def predict(self, data: Any) -> Array:
+        """Most probable labels of a new table, or of a file."""
+        return self.model.predict(data)
+
+    def predict_proba(self, data: Any) -> Array:
+        """Class probabilities of a new table, or of a file, in the order of ``model.classes``."""
+        return self.model.predict_proba(data)
+
+    def _json(self, name: str) -> Any:
+        try:
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error

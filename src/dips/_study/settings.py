@@ -1,0 +1,101 @@
+"""What a study is told: one record, the same for the command line, a config file and Python."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from dips._study.backbones import BACKBONES
+from dips._study.metrics import find_metric
+from dips.curators import CURATORS
+from dips.exceptions import UserError
+from dips.labelers import LABELERS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the result of a study, besides the data.
+
+    Attributes
+    ----------
+    target : the column with the labels
+    id : columns that name a row; shown in the account, never learned from
+    drop : columns to leave out
+    unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
+    positive : the class that ROC AUC and average precision ask for; None is the last in order
+    metric : what decides between the models
+    backbone, labeler, curator : by name
+    rounds : of pseudo-labeling
+    holdout : share of the labeled rows that is held out
+    max_unlabeled : at most so many unlabeled rows are put to use, drawn at random
+    time_limit : minutes after which no further model is begun; None is no limit
+    seed, jobs : of everything random; folds trained at once
+    """
+
+    target: str
+    id: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    unlabeled_mark: tuple[str, ...] = ()
+    positive: str | None = None
+    metric: str = "accuracy"
+    backbone: str = "xgboost"
+    labeler: str = "greedy"
+    curator: str = "auto"
+    rounds: int = 5
+    holdout: float = 0.2
+    max_unlabeled: int = 100_000
+    time_limit: float | None = None
+    seed: int = 0
+    jobs: int | None = None
+
+    def checked(self) -> Settings:
+        """Return the settings with names as they are known; refuse what is not known, before anything is read."""
+        for name, registry in (("labeler", LABELERS), ("curator", CURATORS)):
+            try:
+                registry.resolve(getattr(self, name))
+            except ValueError as error:
+                raise UserError(str(error)) from None
+        if self.curator == "none":
+            raise UserError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
+        if self.backbone not in BACKBONES:
+            raise UserError(f"backbone {self.backbone!r} is not known; there are {', '.join(BACKBONES)}.")
+        if not 0.05 <= self.holdout <= 0.5:
+            raise UserError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
+        if self.rounds < 2:
+            raise UserError(f"rounds must be 2 or more, for the last makes no pseudo-labels; got {self.rounds}.")
+        if self.max_unlabeled < 1:
+            raise UserError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
+        if self.time_limit is not None and self.time_limit <= 0:
+            raise UserError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
+        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
+        return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Settings from a TOML file, or from the config.json of a run folder.
+
+    Refuses a name that is no setting, so that a slip of the pen is not ignored.
+    """
+    if not path.exists():
+        raise UserError(f"There is no config file {path}.")
+    try:
+        if path.suffix == ".json":
+            record = json.loads(path.read_text(encoding="utf-8"))
+            record = record.get("settings", {}) | {k: record[k] for k in ("data", "unlabeled") if k in record}
+        else:
+            record = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, AttributeError) as error:
+        raise UserError(f"{path} is no {path.suffix.lstrip('.') or 'TOML'} file that can be read: {error}.") from error
+    known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
+    record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}
+    unknown = sorted(set(record) - known)
+    if unknown:
+        raise UserError(f"{path} sets {unknown[0]!r}, which is no setting; there are {', '.join(sorted(known))}.")
+    return record

@@ -1,0 +1,83 @@
+"""CatBoost: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._forest import Leaves
+from dips._tools.arrays import Array
+from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
+
+_MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
+
+
+class CatBoost(StagedBackbone):
+    """``CatBoostClassifier``, which replays its rounds by itself."""
+
+    handles = ("catboost.CatBoostClassifier",)
+    threads = "thread_count"
+
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """Count the trees kept."""
+        return int(estimator.tree_count_)
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Replay the rounds."""
+        threads = estimator.get_params().get("thread_count", -1)
+        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
+
+    def forest(self, estimator: BaseEstimator, X: Any) -> Leaves | None:
+        """CatBoost's own code finds the leaves, so columns of any kind and trees of any shape will do."""
+        if estimator.get_all_params().get("loss_function") == "MultiClassOneVsAll":
+            return None  # no softmax
+        threads = self.n_threads(estimator)
+        return Leaves.calibrated(
+            lambda table: estimator.calc_leaf_indexes(table, thread_count=1),
+            estimator.get_leaf_values(),
+            np.asarray(estimator.get_tree_leaf_counts()),
+            X,
+            lambda probes: estimator.predict(probes, prediction_type="RawFormulaVal", thread_count=threads),
+        )
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Those of ``MultiClassOneVsAll`` do not add up to 1 by themselves."""
+        return normalized(super().predict_proba(estimator, X))
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """With columns declared categorical, text or embedding, CatBoost wants them as they are."""
+        params = estimator.get_params()
+        return any(params.get(k) is not None for k in ("cat_features", "text_features", "embedding_features"))
+
+    def clone(self, estimator: BaseEstimator) -> BaseEstimator:
+        """Build it anew: scikit-learn's clone refuses CatBoost's copies of lists such as ``cat_features``."""
+        return type(estimator)(**deepcopy(estimator.get_params()))
+
+    def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
+        """CatBoost lists only the parameters it was given."""
+        return ["random_state" if "random_state" in estimator.get_params() else "random_seed"]
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default CatBoost prints every round and writes a folder where it runs."""
+        given = estimator.get_params()
+        quiet: dict[str, Any] = {} if "allow_writing_files" in given else {"allow_writing_files": False}
+        if not {"verbose", "silent", "logging_level", "verbose_eval"} & set(given):
+            quiet["verbose"] = False
+        return quiet
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares, under the names CatBoost's estimator was given."""
+        drawn = random_tree_parameters(rng)
+        given = estimator.get_params()
+        names = {
+            "max_depth": ("depth", "max_depth"),
+            "learning_rate": ("learning_rate", "eta"),
+            "n_estimators": ("iterations", "n_estimators", "num_boost_round", "num_trees"),
+            "column_share": ("rsm", "colsample_bylevel"),
+        }
+        drawn["max_depth"] = min(drawn["max_depth"], _MAX_DEPTH)
+        return {next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()}

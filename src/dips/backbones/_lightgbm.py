@@ -1,0 +1,124 @@
+"""LightGBM: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._forest import Forest
+from dips._tools.arrays import Array
+from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
+
+_OBJECTIVES = (None, "binary", "multiclass", "softmax")
+_ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
+
+
+class LightGBM(StagedBackbone):
+    """``LGBMClassifier`` with additive boosters."""
+
+    handles = ("lightgbm.LGBMClassifier",)
+    threads = "n_jobs"
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse the booster that averages trees grown side by side, and scores that are no log-odds."""
+        params = estimator.get_params()
+        if params["boosting_type"] == "rf":
+            raise ValueError(
+                'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
+                'learning dynamics; use boosting_type="gbdt", or curator="none".'
+            )
+        if params["objective"] not in _OBJECTIVES or params.get("sigmoid", 1) != 1:
+            raise ValueError(
+                "LGBMClassifier with an objective or a sigmoid of its own does not add up to class probabilities round "
+                'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="none".'
+            )
+
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """Count the rounds really grown; LightGBM stops when no split helps."""
+        return max(int(estimator.booster_.current_iteration()), 1)
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Add up the raw scores of one round after another."""
+        margin: Array | float = 0.0
+        for e in range(self.n_checkpoints(estimator, X)):
+            # Asked through the estimator, which minds its n_jobs; the booster alone would take every core.
+            margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
+            yield probabilities(np.asarray(margin))
+
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
+        """Read the trees from the model's own text."""
+        if not Forest.reads(X):
+            return None
+        n_outputs = int(estimator.booster_.num_model_per_iteration())
+        forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        return forest and forest.calibrated(X, lambda probes: estimator.predict_proba(probes, raw_score=True))
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Those of one class against the rest do not add up to 1 by themselves."""
+        p = super().predict_proba(estimator, X)
+        return normalized(p) if estimator.get_params()["objective"] in _ONE_AGAINST_THE_REST else p
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Threads of a prediction are read when it is made."""
+        fitted.set_params(n_jobs=original.get_params()["n_jobs"])
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default LightGBM prints what it finds in the data."""
+        return {} if {"verbose", "verbosity"} & set(estimator.get_params()) else {"verbosity": -1}
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares."""
+        drawn = random_tree_parameters(rng)
+        drawn["subsample"] = drawn.pop("row_share")
+        drawn["subsample_freq"] = 1  # without it LightGBM ignores subsample
+        drawn["colsample_bytree"] = drawn.pop("column_share")
+        return drawn
+
+
+_CATEGORICAL, _DEFAULT_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2, 4, 8  # bits of decision_type
+
+
+def _read(model: str, n_outputs: int) -> Forest | None:
+    """Lay out the trees: in each, the inner nodes come first, then the leaves, which the text numbers apart."""
+
+    def column(name: str, dtype: type) -> list[Array]:
+        return [np.array(line.split(), dtype=dtype) for line in re.findall(rf"^{name}=(.*)$", model, re.MULTILINE)]
+
+    decisions = np.concatenate(column("decision_type", int))
+    is_linear = any(flag.any() for flag in column("is_linear", int))
+    if is_linear or (decisions & (_CATEGORICAL | _ZERO_IS_MISSING)).any():
+        return None
+    leaves = column("leaf_value", float)
+    n_leaves = [leaf.size for leaf in leaves]
+
+    def nodes(inner: list[Array], of_leaves: list[Array] | int) -> Array:
+        """One column of all nodes from those of inner nodes and leaves."""
+        if isinstance(of_leaves, int):
+            of_leaves = [np.full(n, of_leaves) for n in n_leaves]
+        return np.concatenate([part for pair in zip(inner, of_leaves, strict=True) for part in pair])
+
+    def children(name: str) -> list[Array]:
+        return [np.where(c < 0, n - 1 + ~c, c) for c, n in zip(column(name, int), n_leaves, strict=True)]
+
+    threshold = column("threshold", float)
+    missing_left = [
+        np.where(d & _NAN_IS_MISSING, d & _DEFAULT_LEFT, t >= 0)  # a missing value that none was trained on counts as 0
+        for d, t in zip(column("decision_type", int), threshold, strict=True)
+    ]
+    n_trees = len(leaves)
+    return Forest.of(
+        left=nodes(children("left_child"), -1),
+        right=nodes(children("right_child"), -1),
+        feature=nodes(column("split_feature", int), 0),
+        threshold=nodes(threshold, 0).astype(np.float64),
+        value=nodes([np.zeros(n - 1) for n in n_leaves], leaves),
+        missing_left=nodes(missing_left, 0) > 0,
+        sizes=[2 * n - 1 for n in n_leaves],
+        outputs=np.arange(n_trees) % n_outputs,
+        rounds=np.arange(0, n_trees + 1, n_outputs),
+        n_outputs=n_outputs,
+    )

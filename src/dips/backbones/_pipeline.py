@@ -1,0 +1,89 @@
+"""A Pipeline that ends in any backbone: its transformers are fitted on the training rows, its end is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from dips._dynamics import Watch
+from dips._tools.arrays import Array
+from dips.backbones._base import Backbone
+
+
+class PipelineBackbone(Backbone):
+    """Wraps the backbone of the last step."""
+
+    def __init__(self, last: Backbone, name: str) -> None:
+        self.last, self.name = last, name
+        self.one_at_a_time = last.one_at_a_time  # type: ignore[misc]
+        self.threads = f"{name}__{last.threads}" if last.threads else None  # type: ignore[misc]
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        """Fit the steps in order; the watched rows pass through the fitted transformers."""
+        transformers = estimator[:-1]
+        if len(transformers):
+            X = transformers.fit_transform(X, y)
+            estimator.steps[:-1] = transformers.steps  # with a memory, those fitted are copies
+            if watch is not None:
+                watch = watch.transformed(transformers.transform)
+        self.last.fit(estimator[-1], X, y, sample_weight, watch)
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Transform, then ask the last step's family."""
+        transformers = estimator[:-1]
+        return self.last.predict_proba(estimator[-1], transformers.transform(X) if len(transformers) else X)
+
+    def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
+        """Transform, then go the way of the last step's family."""
+        transformers = estimator[:-1]
+        if not len(transformers):
+            return self.last.predictor(estimator[-1], X, n_rows)
+        predict = self.last.predictor(estimator[-1], transformers.transform(X), n_rows)
+        return lambda X: predict(transformers.transform(X))
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Ask the last step's family."""
+        self.last.check(estimator[-1])
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """The transformers choose columns by name."""
+        return True
+
+    def clone(self, estimator: BaseEstimator) -> BaseEstimator:
+        """Copy the last step as its family does; another may be no estimator but "passthrough" or None."""
+        steps = [(name, clone(step, safe=False)) for name, step in estimator.steps[:-1]]
+        last = (self.name, self.last.clone(estimator[-1]))
+        return type(estimator)(**estimator.get_params(deep=False) | {"steps": [*steps, last]})
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Ask the last step's family."""
+        self.last.release_threads(fitted[-1], original[-1])
+
+    def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
+        """Seeds of the transformers and of the last step, each by its family's names."""
+        last = [f"{self.name}__{k}" for k in self.last.seed_parameters(estimator[-1])]
+        others = [k for k in super().seed_parameters(estimator) if not k.startswith(f"{self.name}__")]
+        return others + last
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """Ask the last step's family."""
+        return {f"{self.name}__{k}": v for k, v in self.last.quiet_parameters(estimator[-1]).items()}
+
+    def seeding(self, seed: int) -> AbstractContextManager[None]:
+        """Ask the last step's family."""
+        return self.last.seeding(seed)
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Vary the last step."""
+        return {f"{self.name}__{k}": v for k, v in self.last.vary(estimator[-1], rng).items()}

@@ -1,0 +1,20 @@
+"""Estimators that are not trained step by step: they can be pseudo-labeled with, but not watched."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator
+
+from dips.backbones._base import Backbone
+
+
+class Plain(Backbone):
+    """Any other classifier with ``predict_proba``."""
+
+    threads = "n_jobs"
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse, and say what to use."""
+        raise ValueError(
+            f"{type(estimator).__name__} is not trained step by step, so it has no learning dynamics; "
+            'use a boosted or a neural backbone, or curator="none".'
+        )

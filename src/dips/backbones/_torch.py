@@ -1,0 +1,76 @@
+"""Any PyTorch module, through skorch's NeuralNetClassifier: a checkpoint is an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._dynamics import Watch
+from dips._tools.arrays import Array
+from dips.backbones._base import Backbone, FitParams
+
+
+class Torch(Backbone):
+    """skorch nets, watched at the end of every epoch; their own schedulers and stopping rules stay in charge."""
+
+    handles = ("skorch.NeuralNetClassifier", "skorch.NeuralNetBinaryClassifier")
+    one_at_a_time = True  # torch draws its random numbers from one generator a process
+
+    @contextmanager
+    def seeding(self, seed: int) -> Iterator[None]:
+        """Seed torch, and leave its generators afterwards as they were."""
+        import torch
+
+        with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+            torch.manual_seed(seed)
+            yield
+
+    def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
+        """By default a net prints a line an epoch; ``verbose=2`` still does."""
+        return {"verbose": 0} if estimator.get_params()["verbose"] == 1 else {}
+
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Class probabilities in evaluation mode."""
+        return np.asarray(estimator.predict_proba(_single(X)), dtype=np.float64)
+
+    def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
+        """Single precision, and labels as the loss wants them."""
+        from skorch import NeuralNetBinaryClassifier
+
+        return _single(X), y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
+
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+        """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
+        watch.begin(estimator.max_epochs)
+        with self._watching(estimator, watch):
+            estimator.fit(X, y, **fit_params)
+        watch.finish()
+        # A callback may have gone back to the weights of an earlier epoch.
+        watch.revise(lambda X: self.predict_proba(estimator, X))
+
+    @contextmanager
+    def _watching(self, net: Any, watch: Watch) -> Iterator[None]:
+        """Look on from the net's own hook: it runs before the callbacks, one of which may end the last epoch."""
+        import torch
+
+        own_hook = net.on_epoch_end
+
+        def on_epoch_end(net: Any, **kwargs: Any) -> None:
+            own_hook(net, **kwargs)
+            with torch.random.fork_rng(devices=[]):  # a data loader draws a seed; watching must not change the training
+                watch.update(lambda X: self.predict_proba(net, X))
+
+        net.on_epoch_end = on_epoch_end
+        try:
+            yield
+        finally:
+            del net.on_epoch_end
+
+
+def _single(X: Any) -> Any:
+    """PyTorch layers are single precision; NumPy tables are usually double."""
+    return X.astype(np.float32) if getattr(X, "dtype", None) == np.float64 else X

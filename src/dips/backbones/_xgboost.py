@@ -1,0 +1,126 @@
+"""XGBoost, the default backbone: a checkpoint is a boosting round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._forest import Forest, ubjson
+from dips._tools.arrays import Array
+from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
+
+_OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
+
+
+class XGBoost(StagedBackbone):
+    """``XGBClassifier`` with tree boosters."""
+
+    handles = ("xgboost.XGBClassifier",)
+    threads = "n_jobs"
+
+    def check(self, estimator: BaseEstimator) -> None:
+        """Refuse settings under which there is no sequence of checkpoints, or no probabilities."""
+        params, name = estimator.get_params(), type(estimator).__name__
+        if params["booster"] == "gblinear":
+            raise ValueError(
+                f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
+                'use booster="gbtree", or curator="none".'
+            )
+        if params["early_stopping_rounds"] is not None:
+            raise ValueError(
+                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, which is not "
+                "at hand in the rounds; leave it out and choose n_estimators."
+            )
+        if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
+            raise ValueError(
+                f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
+                'use XGBClassifier, or curator="none".'
+            )
+        objective = params["objective"]
+        if isinstance(objective, str) and objective not in _OBJECTIVES:
+            raise ValueError(
+                f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
+            )
+
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """Count boosting rounds, not trees: one round grows a tree a class."""
+        return int(estimator.get_booster().num_boosted_rounds())
+
+    def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
+        """Replay the rounds in ascending order on one DMatrix: its prediction cache then adds one tree a step."""
+        import xgboost
+
+        params = estimator.get_params()
+        rows = xgboost.DMatrix(
+            X,
+            missing=params["missing"],
+            enable_categorical=bool(params["enable_categorical"]),
+            nthread=params["n_jobs"],
+        )
+        booster = estimator.get_booster()
+        for e in range(1, self.n_checkpoints(estimator, X) + 1):
+            yield probabilities(booster.predict(rows, iteration_range=(0, e), output_margin=True))
+
+    def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
+        """Read the trees from the model's own binary form."""
+        if not Forest.reads(X) or not np.isnan(estimator.get_params()["missing"]):
+            return None
+        booster = estimator.get_booster()
+        try:
+            forest = _read(ubjson.loads(booster.save_raw("ubj"))["learner"])
+        except (KeyError, ValueError):  # a release that writes its models in another way
+            return None
+        return forest and forest.calibrated(X, lambda probes: estimator.predict(probes, output_margin=True))
+
+    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+        """Tell the estimator and its booster; set_params would hand the booster every other parameter again too."""
+        fitted.n_jobs = original.get_params()["n_jobs"]
+        fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 is all
+
+    def reads_frames(self, estimator: BaseEstimator) -> bool:
+        """With native categories switched on, the frame's own dtypes matter; constraints may name its columns."""
+        params = estimator.get_params()
+        names_columns = isinstance(params["monotone_constraints"], dict) or (
+            not isinstance(params["interaction_constraints"], str | None)  # a string is by position
+        )
+        return bool(params["enable_categorical"]) or names_columns
+
+    def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
+        """Draw depth, rate, length and shares."""
+        drawn = random_tree_parameters(rng)
+        drawn["subsample"] = drawn.pop("row_share")
+        drawn["colsample_bytree"] = drawn.pop("column_share")
+        return drawn
+
+
+def _read(learner: dict[str, Any]) -> Forest | None:
+    booster = learner["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]  # dart keeps its trees a level below, and a weight for each
+    trees = model["trees"]
+    sizes = [tree["left_children"].size for tree in trees]
+    n_outputs = max(1, int(learner["learner_model_param"]["num_class"]))
+
+    def column(name: str) -> Array:
+        return np.concatenate([tree[name] for tree in trees])
+
+    has_categories = column("split_type").any()
+    has_vectors = any(tree["tree_param"]["size_leaf_vector"] not in ("0", "1") for tree in trees)
+    if has_categories or has_vectors:
+        return None
+    condition = column("split_conditions").astype(np.float32)
+    weight = np.asarray(booster.get("weight_drop", np.ones(len(trees))), dtype=np.float32)
+    return Forest.of(
+        left=column("left_children"),
+        right=column("right_children"),
+        feature=column("split_indices"),
+        threshold=np.nextafter(condition, np.float32(-np.inf)),  # left if strictly below
+        value=condition * np.repeat(weight, sizes),
+        missing_left=column("default_left"),
+        sizes=sizes,
+        outputs=model["tree_info"],
+        rounds=model["iteration_indptr"],
+        n_outputs=n_outputs,
+    )

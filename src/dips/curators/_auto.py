@@ -1,0 +1,123 @@
+"""The default: how many labels to drop from an estimate of the noise, which ones from the dynamics."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval
+
+from dips._data.tables import take
+from dips._tools.arrays import Array, Rows
+from dips.curators._base import Curator, Evidence
+from dips.curators._second_opinion import linear_out_of_fold
+
+
+class Auto(Curator):
+    """Drop as many labels as look wrong, those believed least; no threshold to tune.
+
+    A fixed threshold on the average confidence fits one backbone: a slow learner believes every row little. So the two
+    questions are kept apart.
+
+    *How many* given labels look wrong is estimated once, by confident learning (Northcutt et al. 2021) on out-of-fold
+    probabilities, less what chance alone may have added. A linear model is asked for a second opinion and heard as far
+    as it predicts labels it has not seen: few dirty labels lead it astray less than trees and networks.
+
+    *Which* are dropped is decided anew at each curation: those with the least product of the average confidence along
+    the training (over all trainings so far, so that no single one decides) and the out-of-fold probability.
+
+    A pseudo-label is kept as long as the model it helped to train still believes it most.
+
+    Parameters
+    ----------
+    n_folds : int
+        Folds of the estimate; so many extra models are trained on the given labels, once.
+    caution : float
+        How many standard errors are taken off the estimated share; matters only for tables of a few hundred labels.
+    max_drop : float
+        Never drop more than this share of the given labels.
+
+    Attributes
+    ----------
+    noise_rate_ : the estimated share of wrong labels
+    out_of_fold_ : (n_given,) out-of-fold probability of each given label
+    confidence_ : (n_given,) average confidence in each given label over all trainings
+    """
+
+    name = "auto"
+    evens_classes = False  # wrong labels are often of the rarer class; evened out, it would get more rows than it has
+    _parameter_constraints = {
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "caution": [Interval(Real, 0, None, closed="left")],
+        "max_drop": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(self, n_folds: int = 5, caution: float = 1.0, max_drop: float = 0.5) -> None:
+        self.n_folds = n_folds
+        self.caution = caution
+        self.max_drop = max_drop
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Drop the estimated share of the given labels, and pseudo-labels no longer believed."""
+        given = np.flatnonzero(evidence.is_given)
+        if not hasattr(self, "noise_rate_"):
+            self._estimate(evidence, given)
+        self._remember(evidence.confidence[given])
+        worst_first = given[np.argsort(self.confidence_ * self.out_of_fold_, kind="stable")]
+        useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
+        useful[given] = True
+        useful[worst_first[: self._n_dropped(given.size)]] = False
+        return useful
+
+    def _estimate(self, evidence: Evidence, given: Rows) -> None:
+        """Ask both models about the given labels, each row of a model that did not see it."""
+        labels, features = evidence.labels[given], take(evidence.features(), given)
+        p = evidence.out_of_fold(self.n_folds)[given]
+        if np.ndim(features) == 2 or sp.issparse(features):
+            second = linear_out_of_fold(features, labels, evidence.n_classes, self.n_folds)
+            w = weight_of_second(p, second, labels)
+            p = (1 - w) * p + w * second
+        self.noise_rate_ = noise_rate(p, labels)
+        self.out_of_fold_ = p[np.arange(labels.size), labels]
+
+    def _remember(self, confidence: Array) -> None:
+        self.n_curations_ = getattr(self, "n_curations_", 0) + 1
+        previous = getattr(self, "confidence_", confidence)
+        self.confidence_: Array = previous + (confidence - previous) / self.n_curations_
+
+    def _n_dropped(self, n: int) -> int:
+        standard_error = np.sqrt(self.noise_rate_ * (1 - self.noise_rate_) / n)
+        share = np.clip(self.noise_rate_ - self.caution * standard_error, 0, self.max_drop)
+        return round(float(share) * n)
+
+
+def weight_of_second(p: Array, second: Array, labels: Array) -> float:
+    """How far to hear the second of two opinions (n, C) on labels that neither has seen.
+
+    Alone if it is right at least as often; as much as the first if it is less right by no more than a standard error;
+    else not at all.
+    """
+    gain = (second.argmax(axis=1) == labels).astype(float) - (p.argmax(axis=1) == labels)
+    if gain.mean() >= 0:
+        return 1.0
+    return 0.5 if gain.mean() >= -gain.std() / np.sqrt(gain.size) else 0.0
+
+
+def noise_rate(p: Array, labels: Array) -> float:
+    """Share of labels that out-of-fold probabilities (n, C) contradict.
+
+    A label is contradicted if another class is the most probable, with at least the probability that it has on average
+    over the rows labeled so.
+
+    Examples
+    --------
+    >>> p = np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.1, 0.9]])
+    >>> noise_rate(p, np.array([0, 0, 1, 1])), noise_rate(p, np.array([0, 0, 1, 0]))
+    (0.0, 0.25)
+    """
+    rows, best = np.arange(labels.size), p.argmax(axis=1)
+    counts = np.bincount(labels, minlength=p.shape[1])
+    usual = np.bincount(labels, p[rows, labels], minlength=p.shape[1]) / np.maximum(counts, 1)
+    usual[counts == 0] = np.inf
+    return float(((best != labels) & (p[rows, best] >= usual[best])).mean())

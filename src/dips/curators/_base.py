@@ -1,0 +1,129 @@
+"""What a curator is, and what it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._dynamics import STATISTICS
+from dips._tools.arrays import Array
+from dips._tools.warnings import warn
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of the m rows of the training pool D, labeled and pseudo-labeled, when it is curated.
+
+    Attributes
+    ----------
+    labels : (m,) codes 0..C-1, given or pseudo-labels
+    is_given : (m,) False for pseudo-labels
+    n_classes : C
+    round : 0 at the start, else the round just trained
+    statistics : read at each row's label, (m,) each: confidence, aleatoric, and what else the curator lists
+    mean_probabilities : (m, C) average over the checkpoints
+    probabilities : (m, C) at the last checkpoint
+    features : gives the rows as the backbone is given them
+    out_of_fold : gives (m, C) probabilities of the rows with given labels from models that did not see them,
+        cross-validated with the given number of folds; NaN for the others
+    """
+
+    labels: Array
+    is_given: Array
+    n_classes: int
+    round: int
+    statistics: Mapping[str, Array]
+    mean_probabilities: Array
+    probabilities: Array
+    features: Callable[[], Any]
+    out_of_fold: Callable[[int], Array]
+
+    @property
+    def confidence(self) -> Array:
+        """Average confidence in each row's label (Definition 4.1)."""
+        return self.statistics["confidence"]
+
+    @property
+    def aleatoric(self) -> Array:
+        """Aleatoric uncertainty of each row (Definition 4.2)."""
+        return self.statistics["aleatoric"]
+
+
+class Curator(BaseEstimator):
+    """Says which rows of the training pool are useful: the selector r of the paper.
+
+    A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
+    :meth:`curate`. One object serves one run, from the start through the rounds, so it may remember what it learned;
+    such attributes end in ``_``.
+
+    Labelers propose rows of each class in proportion to the useful labels. Where these are very skewed, the authors
+    even the classes out; a curator that wants them as they are has ``evens_classes = False``.
+    """
+
+    name: ClassVar[str]
+    statistics: ClassVar[tuple[str, ...]] = ()
+    evens_classes: ClassVar[bool] = True
+    window: tuple[float, float] = (0.0, 1.0)
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Return the mask (m,) of useful rows."""
+        raise NotImplementedError
+
+
+class FunctionCurator(Curator):
+    """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask."""
+
+    statistics = STATISTICS
+
+    def __init__(self, function: Callable[[Evidence], Any]) -> None:
+        self.function = function
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Call the function."""
+        return self.function(evidence)
+
+
+def checked_mask(curator: Curator, evidence: Evidence) -> Array:
+    """Ask any curator which rows are useful, and check that it answers with a mask of them."""
+    useful = np.asarray(curator.curate(evidence))
+    if useful.shape != evidence.labels.shape or useful.dtype != bool:
+        raise ValueError(
+            f"The curator must return a boolean mask of shape {evidence.labels.shape}; "
+            f"got {useful.dtype} of shape {useful.shape}."
+        )
+    return useful
+
+
+_SHARE_KEPT_OF_A_LOST_CLASS = 0.1
+
+
+def keep_every_class(useful: Array, evidence: Evidence) -> Array:
+    """Put back the most confident tenth of each class that would be left with nothing, and say so.
+
+    Where nothing at all is useful, nothing is known to be harmful either: every row stays.
+    """
+    if not useful.any():
+        warn(
+            "The curator found no useful row, so every row is kept. Its thresholds do not suit this backbone; "
+            'try curator="auto", which adapts.'
+        )
+        return np.ones_like(useful)
+    present = np.bincount(evidence.labels, minlength=evidence.n_classes) > 0
+    lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful], minlength=evidence.n_classes) == 0))
+    if lost.size == 0:
+        return useful
+    useful = useful.copy()
+    for c in lost:
+        rows = np.flatnonzero(evidence.labels == c)
+        n_kept = int(np.ceil(_SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
+        useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_kept]]] = True
+    warn(
+        f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "
+        "of each are kept."
+    )
+    return useful

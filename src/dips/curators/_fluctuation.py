@@ -1,0 +1,36 @@
+"""Fluctuation: rows that were right at one checkpoint and wrong at the next are taken as mislabeled."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from sklearn.utils._param_validation import Interval
+
+from dips._tools.arrays import Array
+from dips.curators._base import Curator, Evidence
+
+
+class Fluctuation(Curator):
+    """Useful rows did not fall from right to wrong along the training (Wei et al. 2022, appendix C.2).
+
+    The number of falls is smoothed with the confidence: the score is falls + (1 - average confidence), so that rows
+    with as many falls are ordered by how much the model believed them. A row that was wrong all along never falls; its
+    low confidence is what gives it away.
+
+    Parameters
+    ----------
+    threshold : float
+        Rows with a score up to this are useful. At 0.5: no fall, and believed more than not on average. At 1.5, one
+        fall is forgiven to rows that were.
+    """
+
+    name = "fluctuation"
+    statistics = ("fluctuation",)
+    _parameter_constraints = {"threshold": [Interval(Real, 0, None, closed="left")]}
+
+    def __init__(self, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Apply the threshold to the smoothed count."""
+        return evidence.statistics["fluctuation"] + (1 - evidence.confidence) <= self.threshold

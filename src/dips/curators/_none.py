@@ -1,0 +1,18 @@
+"""No curation: plain pseudo-labeling trusts every row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dips._tools.arrays import Array
+from dips.curators._base import Curator, Evidence
+
+
+class KeepAll(Curator):
+    """Every row is useful. Needs no dynamics, so any classifier can be the backbone."""
+
+    name = "none"
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Keep every row."""
+        return np.ones(evidence.labels.shape, dtype=bool)

@@ -1,0 +1,70 @@
+"""Checkpoints: written whole or not at all, and continued only by the run that wrote them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from sklearn.base import BaseEstimator
+
+from dips.vision._pool import Pool
+
+if TYPE_CHECKING:
+    from dips.vision._run import Run
+
+_KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
+_ROWS_LOOKED_AT = 1000
+
+
+def describe(pool: Pool, *settings: Any) -> str:
+    """All that must be the same for a run to be continued, as text: settings, labels and a sample of the images."""
+    digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
+    every = max(1, pool.images.shape[0] // _ROWS_LOOKED_AT)
+    digest.update(pool.images[::every].cpu().numpy().tobytes())
+    return " ".join([*map(_as_text, settings), f"data={digest.hexdigest()[:16]}"])
+
+
+def _as_text(value: Any) -> str:
+    """Like repr, but the same in every process: functions by their name, objects by their settings."""
+    if is_dataclass(value) and not isinstance(value, type):
+        settings = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif isinstance(value, BaseEstimator):
+        settings = value.get_params()
+    elif callable(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    else:
+        return repr(value)
+    return f"{type(value).__name__}({', '.join(f'{k}={_as_text(v)}' for k, v in sorted(settings.items()))})"
+
+
+def save(path: Path, run: Run) -> None:
+    """Write beside the file, then put it in its place in one move."""
+    state = {name: getattr(run, name) for name in _KEPT}
+    beside = path.with_name(path.name + ".part")
+    with beside.open("wb") as file:
+        torch.save({"described": run.described, "training": run.training.state(), "run": state}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def load(path: Path, run: Run) -> None:
+    """Bring a run to where the file left it; without a file, leave it at its start.
+
+    The file holds Python objects, so load only what you wrote yourself.
+    """
+    if not path.exists():
+        return
+    stored = torch.load(path, map_location=run.pool.device, weights_only=False)
+    if stored["described"] != run.described:
+        raise ValueError(
+            f"{path} was written by a run with other settings or data, so it cannot be continued; remove it, or name "
+            f"another file. It has: {stored['described']}. This run has: {run.described}."
+        )
+    for name, value in stored["run"].items():
+        setattr(run, name, value)
+    run.training.restore(stored["training"])

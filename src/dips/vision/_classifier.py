@@ -1,0 +1,327 @@
+"""ImageClassifier: FixMatch or FreeMatch on useful labels, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
+from dips._data.tables import row_names
+from dips._tools.arrays import Array
+from dips.curators import CURATORS, FINE, Curator
+from dips.vision import _distributed
+from dips.vision._augment import Augmentation
+from dips.vision._auto import ImageAuto
+from dips.vision._fixmatch import FixMatch
+from dips.vision._freematch import FreeMatch
+from dips.vision._images import as_images
+from dips.vision._method import Method
+from dips.vision._networks import NETWORKS
+from dips.vision._optimizer import Schedule
+from dips.vision._percentile import Percentile
+from dips.vision._pool import Pool
+from dips.vision._report import write_report
+from dips.vision._reporting import json_lines, progress
+from dips.vision._run import Plan, Run
+from dips.vision._training import Recipe, predict
+
+METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
+_OF_IMAGES: dict[str, Callable[[], Curator]] = {"auto": ImageAuto, "percentile": Percentile}
+_MAX_SEED = 2**31 - 1
+_POSITIVE = [Interval(Integral, 1, None, closed="left")]
+
+
+class ImageClassifier(ClassifierMixin, BaseEstimator):
+    """Semi-supervised learning from images of which few are labeled, and some of those wrongly.
+
+    First a network is trained on the labeled images alone and every label judged by how it was learned. Then FixMatch
+    or FreeMatch is trained on the useful labels and on all images; after each round all labels are judged again, so
+    that one that was dropped may return. Judged is always by the averaged network in evaluation mode, on images as they
+    are.
+
+    Parameters
+    ----------
+    network : str or callable, default="fast"
+        "fast", "wrn-28-2", "wrn-28-8", "tiny", or a function of (n_classes, n_channels) that returns a module.
+    method : str or Method, default="fixmatch"
+        "fixmatch", "freematch", or an object with settings.
+    curator : str, Curator or callable, default="auto"
+        Who judges: "auto" (:class:`~dips.vision.ImageAuto`), "percentile" (the authors' rule for images), any curator
+        of the tables: "dips", "confidence", "small_loss", "fluctuation", "none", an object, or a function of the
+        evidence.
+    n_steps : int, default=20_000
+        Length of the training.
+    n_rounds : int, default=20
+        Labels are judged so many times, at the start and after each round but the last.
+    warm_up_steps : int, default=1000
+        Length of the training on the labeled images alone.
+    batch_size, unlabeled_ratio : int, default=64 and 7
+        Labeled images a step, and unlabeled ones for each of them.
+    lr : float, default=0.06
+        Learning rate at the start, of SGD with Nesterov's momentum and a cosine schedule. FixMatch's own is 0.03.
+    curate_pseudo_labels : bool, default=False
+        Judge pseudo-labels too, and use only those that are trusted.
+    augmentation : Augmentation, optional
+        How images are varied; turn flips off for letters.
+    device : str, optional
+        Where to train; None takes a GPU if there is one.
+    compiled : bool, optional
+        Whether to compile the step; None does so on a GPU.
+    checkpoint : path, optional
+        A file written at the end of every round. If it is there, the run goes on from it, to the same result.
+    log : path, optional
+        JSON lines are added to this file: loss, share of pseudo-labels used, accuracy on images to validate on.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+        Above 0, a progress bar on a terminal, with images a second and the time left.
+
+    Attributes
+    ----------
+    network_, scaling_ : the averaged network, and what its images are scaled by
+    classes_ : the classes
+    history_ : data frame, a row a round; round 0 is the curation at the start
+    samples_ : data frame, a row an image, with the columns of :class:`~dips.PseudoLabelClassifier`; a pseudo-label is
+        one the last network is sure enough of to be trained on, and its confidence is missing unless it was judged
+    transduction_ : the label each image ended with; those never labeled keep the input's mark
+    curator_ : the curator, with what it learned
+    label_curves_ : data frame, a row a labeled image, a column a checkpoint (its round and number), with the
+        probability of the given label there; round 0 is the warm-up, and the last round is not watched
+
+    Notes
+    -----
+    Several GPUs: start the script with ``torchrun --nproc-per-node=N``; each process trains on its share of every batch
+    and ends with the same network, and the first one writes the files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dips.vision import ImageClassifier
+    >>> rng = np.random.RandomState(0)
+    >>> y = np.arange(60) % 2
+    >>> X = rng.randint(0, 100, (60, 8, 8, 3), dtype=np.uint8) + (100 * y[:, None, None, None]).astype(np.uint8)
+    >>> clf = ImageClassifier("tiny", curator="none", n_steps=20, n_rounds=2, batch_size=8, random_state=0)
+    >>> clf.fit(X, np.where(np.arange(60) < 20, y, -1)).score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints = {
+        "network": [str, callable],
+        "method": [str, Method],
+        "curator": [str, Curator, callable],
+        "n_steps": _POSITIVE,
+        "n_rounds": _POSITIVE,
+        "warm_up_steps": _POSITIVE,
+        "batch_size": _POSITIVE,
+        "unlabeled_ratio": _POSITIVE,
+        "lr": [Interval(Real, 0, None, closed="neither")],
+        "curate_pseudo_labels": ["boolean"],
+        "augmentation": [Augmentation, None],
+        "device": [str, torch.device, None],
+        "compiled": ["boolean", None],
+        "checkpoint": [str, Path, None],
+        "log": [str, Path, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        network: str | Callable[[int, int], torch.nn.Module] = "fast",
+        *,
+        method: str | Method = "fixmatch",
+        curator: str | Curator | Callable[..., Any] = "auto",
+        n_steps: int = 20_000,
+        n_rounds: int = 20,
+        warm_up_steps: int = 1000,
+        batch_size: int = 64,
+        unlabeled_ratio: int = 7,
+        lr: float = 0.06,
+        curate_pseudo_labels: bool = False,
+        augmentation: Augmentation | None = None,
+        device: str | torch.device | None = None,
+        compiled: bool | None = None,
+        checkpoint: str | Path | None = None,
+        log: str | Path | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.network = network
+        self.method = method
+        self.curator = curator
+        self.n_steps = n_steps
+        self.n_rounds = n_rounds
+        self.warm_up_steps = warm_up_steps
+        self.batch_size = batch_size
+        self.unlabeled_ratio = unlabeled_ratio
+        self.lr = lr
+        self.curate_pseudo_labels = curate_pseudo_labels
+        self.augmentation = augmentation
+        self.device = device
+        self.compiled = compiled
+        self.checkpoint = checkpoint
+        self.log = log
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ImageClassifier:
+        """Learn from labeled and unlabeled images.
+
+        Parameters
+        ----------
+        X : (n, height, width, channels) uint8, or (n, height, width) if gray
+        y : (n,)
+            Unlabeled images are marked by -1 or a missing value.
+        X_val, y_val : images and labels, optional
+            Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
+        """
+        images, labels = as_images(X), encode_labels(y)
+        if images.shape[0] != labels.codes.size:
+            raise ValueError(
+                f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
+            )
+        recipe, curator = self._recipe(), image_curator(self.curator)
+        checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
+        log = None if self.log is None else _file("log", self.log)
+        plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
+        device = _distributed.join(_device(self.device))
+        pool = Pool.of(images, labels.codes, labels.classes.size, device)
+        seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
+        run = Run(
+            pool,
+            recipe,
+            plan,
+            curator,
+            seed,
+            validation=_validation(X_val, y_val, labels, images.shape[3], device),
+            log=json_lines(log),
+            path=checkpoint,
+        )
+        with progress(self.n_steps, recipe.images_a_step, bool(self.verbose)) as show:
+            for _ in run.proceed():
+                show(run.training.n_done)
+        self._keep(run, labels, row_names(y))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C), in the order of ``classes_``."""
+        check_is_fitted(self)
+        images = as_images(X, self.scaling_.mean.numel())
+        return predict(self.network_, self.scaling_, torch.as_tensor(images, device=self.scaling_.mean.device))
+
+    def predict(self, X: Any) -> Array:
+        """Most probable class."""
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; refused where an image has no label to be compared with."""
+        check_is_fitted(self)
+        return float(accuracy_score(true_labels(y, self.classes_), self.predict(X), sample_weight=sample_weight))
+
+    def write_report(
+        self, path: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
+    ) -> None:
+        """Write a page to relabel from: one HTML file, whole or not at all, that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        X : (n, height, width, channels) uint8, or (n, height, width) if gray
+            The images that were fitted, in the same order. They are only shown, so a larger or a colored version does.
+            The page holds small copies of those that it lists or draws: treat it as you treat the images.
+        class_names : sequence of str, optional
+            What the classes are called, in the order of ``classes_``; by default, what they are.
+        title : str
+            What the page is about.
+        """
+        check_is_fitted(self)
+        write_report(self, _file("path", path), X, class_names, title)
+
+    def _recipe(self) -> Recipe:
+        if isinstance(self.network, str) and self.network not in NETWORKS:
+            raise ValueError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
+        if isinstance(self.method, str) and self.method not in METHODS:
+            raise ValueError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
+        return Recipe(
+            self.network,
+            METHODS[self.method]() if isinstance(self.method, str) else self.method,
+            Schedule(self.n_steps, lr=self.lr),
+            self.batch_size,
+            self.unlabeled_ratio,
+            Augmentation() if self.augmentation is None else self.augmentation,
+            self.compiled,
+        )
+
+    def _keep(self, run: Run, labels: Labels, index: pd.Index | None) -> None:
+        self.classes_, self.curator_ = labels.classes, run.curator
+        self.network_, self.scaling_ = run.training.averaged, run.pool.scaling
+        self.history_ = pd.DataFrame(run.history)
+        p = run.training.probabilities()
+        is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
+        final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
+        distrusted = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
+        self.samples_ = pd.DataFrame(
+            {
+                "source": np.where(run.is_given, "given", np.where(is_pseudo, "pseudo", "unlabeled")),
+                "given_label": labels.decode_or_none(run.labels),
+                "final_label": labels.decode_or_none(final),
+                "round": np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
+                "confidence": run.confidence,
+                "aleatoric": run.aleatoric,
+                "useful": run.useful & (run.is_given | is_pseudo),
+                "suggested_label": labels.decode_or_none(np.where(distrusted, p.argmax(axis=1), UNLABELED)),
+            },
+            index=index,
+        )
+        self.transduction_ = labels.decode(final)
+        checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
+        self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
+
+
+def image_curator(curator: Any) -> Curator:
+    """Return the curator of a name, with those that are for images alone; or the object or function given."""
+    is_ours = isinstance(curator, str) and curator in _OF_IMAGES
+    found = CURATORS.resolve(_OF_IMAGES[curator]() if is_ours else curator)
+    if isinstance(found, FINE):
+        raise ValueError('curator="fine" looks at the columns of a table and cannot judge images; choose another.')
+    return found
+
+
+def _file(name: str, given: str | Path) -> Path:
+    """Return where to write, refused before any work if nothing can be written there."""
+    path = Path(given)
+    if os.path.isdir(path) or not os.path.isdir(path.parent):
+        raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
+    return path
+
+
+def _device(device: str | torch.device | None) -> torch.device:
+    if device is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(device)
+
+
+def _validation(
+    X: Any, y: Any, labels: Labels, n_channels: int, device: torch.device
+) -> tuple[torch.Tensor, Array] | None:
+    if X is None:
+        return None
+    truth, classes = true_labels(y, labels.classes), labels.classes.tolist()
+    codes = np.array([classes.index(label) if label in classes else UNLABELED for label in truth.tolist()])
+    return torch.as_tensor(as_images(X, n_channels), device=device), codes

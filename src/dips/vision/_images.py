@@ -1,0 +1,148 @@
+"""Images as people have them: arrays, a folder with a table of labels, or a PyTorch data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips._tools.arrays import Array
+
+_LEAST_SIDE = 8  # three times halved, one pixel is left
+_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+
+
+def as_images(X: Any, n_channels: int | None = None) -> Array:
+    """Return images as (n, height, width, channels) bytes, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> as_images(np.zeros((5, 28, 28), dtype=np.uint8)).shape
+    (5, 28, 28, 1)
+    """
+    try:
+        images = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"Images must be one array, all of one size ({error}).") from error
+    if images.dtype != np.uint8:
+        raise ValueError(f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}{_way_to_bytes(images)}.")
+    if images.ndim == 3:
+        images = images[..., None]
+    if images.ndim != 4:
+        raise ValueError(
+            f"Images must be of shape (n, height, width, channels), or (n, height, width) if gray; got {images.shape}."
+        )
+    if images.shape[3] > 4 and images.shape[1] <= 4:
+        raise ValueError(
+            f"Images of shape {images.shape} have their channels first; put them last with X.transpose(0, 2, 3, 1)."
+        )
+    if min(images.shape[1:3]) < _LEAST_SIDE:
+        raise ValueError(f"Images must be at least {_LEAST_SIDE} pixels high and wide; got {images.shape[1:3]}.")
+    if n_channels is not None and images.shape[3] != n_channels:
+        raise ValueError(f"The network was trained on images of {n_channels} channels; these have {images.shape[3]}.")
+    return images
+
+
+def _way_to_bytes(images: Array) -> str:
+    """The range of numbers, and what makes bytes of them."""
+    if images.dtype.kind not in "iuf" or not images.size:
+        return ""
+    low, high = images.min(), images.max()
+    if low < 0 or not high > 0:
+        way = "bring them to 0 to 255 first, all by one rule"
+    elif images.dtype.kind in "iu" and high <= 255:
+        way = "use X.astype('uint8')"
+    else:
+        way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with one factor for all images"
+    return f" from {low:.6g} to {high:.6g}; {way}"
+
+
+def read_image_folder(
+    folder: str | Path, labels: str | Path | pd.DataFrame, *, size: tuple[int, int] | None = None, mode: str = "RGB"
+) -> tuple[Array, pd.Series]:
+    """Read all images of a folder, and their labels from a table.
+
+    Parameters
+    ----------
+    folder : path
+        Searched with its subfolders.
+    labels : path of a CSV file, or data frame
+        The first column names files, relative to the folder; the second holds their labels. Files that it does not
+        name, or whose label is empty, are unlabeled.
+    size : (height, width), optional
+        What every image is resized to; None wants them all of one size.
+    mode : "RGB" or "L"
+        Color or gray.
+
+    Returns
+    -------
+    X : (n, height, width, channels) uint8
+    y : labels, None where unlabeled, indexed by file name
+    """
+    from PIL import Image
+
+    folder = Path(folder)
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix.lower() in _ENDINGS)
+    if not names:
+        raise ValueError(f"No image was found in {folder}; looked for {', '.join(sorted(_ENDINGS))}.")
+    for name in names:
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ValueError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
+    y = _labels_of(names, labels, folder)
+    images = []
+    for name in names:
+        with Image.open(folder / name) as image:
+            resized = image.convert(mode) if size is None else image.convert(mode).resize(size[::-1])
+            images.append(np.asarray(resized, dtype=np.uint8))
+    shapes = {image.shape for image in images}
+    if len(shapes) > 1:
+        raise ValueError(f"The images are of {len(shapes)} sizes, such as {sorted(shapes)[:2]}; choose one with size=.")
+    return as_images(np.stack(images)), y
+
+
+def _labels_of(names: list[str], labels: str | Path | pd.DataFrame, folder: Path) -> pd.Series:
+    table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels)
+    if table.shape[1] < 2:
+        raise ValueError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
+    given = pd.Series(table.iloc[:, 1].to_numpy(), index=table.iloc[:, 0].astype(str).to_numpy(), dtype=object)
+    missing = given.index.difference(names)
+    if len(missing):
+        raise ValueError(f"The table names {len(missing)} files that are not in {folder}, such as {missing[0]!r}.")
+    if not given.index.is_unique:
+        twice = given.index[given.index.duplicated()][0]
+        raise ValueError(f"The table names {twice!r} more than once; give each file one label.")
+    y = given.reindex(names)
+    return y.where(y.notna(), None).rename("label")
+
+
+def read_dataset(dataset: Any) -> tuple[Array, Array]:
+    """Read a PyTorch data set of (image, label) pairs into arrays.
+
+    An image may be a Pillow image, an array of bytes (height, width, channels), or a tensor (channels, height, width)
+    of bytes or of floats from 0 to 1; a label is an integer, -1 if unknown.
+    """
+    images, labels = [], []
+    for k in range(len(dataset)):
+        image, label = dataset[k]
+        images.append(_as_bytes(image))
+        labels.append(int(label))
+    return as_images(np.stack(images)), np.array(labels)
+
+
+def _as_bytes(image: Any) -> Array:
+    import torch
+
+    if isinstance(image, torch.Tensor):
+        if image.is_floating_point():
+            low, high = float(image.min()), float(image.max())
+            if not 0 <= low <= high <= 1:
+                raise ValueError(
+                    f"A tensor of floats must be from 0 to 1; got {low:.3g} to {high:.3g}. "
+                    "Leave normalization to the classifier."
+                )
+            image = (255 * image).round().to(torch.uint8)
+        image = image.permute(1, 2, 0).numpy() if image.ndim == 3 else image.numpy()
+    array = np.asarray(image)
+    return array[..., None] if array.ndim == 2 else array

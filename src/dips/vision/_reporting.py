@@ -1,0 +1,46 @@
+"""What a run tells while it is trained: JSON lines in a file, a bar on a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dips.vision import _distributed
+
+
+def json_lines(path: Path | None) -> Callable[[dict[str, Any]], None]:
+    """Return a function that adds a record to the file; with several processes only the first writes."""
+    if path is None or _distributed.rank() > 0:
+        return lambda record: None
+
+    def write(record: dict[str, Any]) -> None:
+        plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in record.items()}
+        with path.open("a") as file:
+            file.write(json.dumps(plain) + "\n")
+
+    return write
+
+
+@contextmanager
+def progress(n_steps: int, images_a_step: int, enabled: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how many steps are done; it shows images a second and the time left."""
+    if not enabled or _distributed.rank() > 0:
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
+    from rich.text import Text
+
+    class ImagesASecond(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("? images/s" if speed is None else f"{speed * images_a_step:,.0f} images/s")
+
+    console = Console(stderr=True)
+    columns = ("steps", BarColumn(), MofNCompleteColumn(), ImagesASecond(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
+        task = shown.add_task("steps", total=n_steps)
+        yield lambda done: shown.update(task, completed=done)

@@ -1,0 +1,247 @@
+"""A run: warm-up on the labels, then semi-supervised training in rounds, after each of which all labels are judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from dips._data.folds import training_and_test
+from dips._dynamics import Dynamics
+from dips._tools.arrays import Array, Rows
+from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
+from dips.curators._none import KeepAll
+from dips.vision import _checkpoint, _distributed
+from dips.vision._method import Supervised
+from dips.vision._pool import Pool
+from dips.vision._training import Recipe, Training
+
+_STEPS_A_TURN = 8
+_MAX_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """When labels are judged, and by what.
+
+    Attributes
+    ----------
+    warm_up_steps : on the labeled images alone, by which labels are judged before the training
+    n_rounds : the training is cut into so many; after each but the last, labels are judged
+    n_checkpoints : the network is looked at so many times in each round, and in the warm-up
+    pseudo_labels : judge pseudo-labels too, at the price of a look at all images at every checkpoint
+    """
+
+    warm_up_steps: int = 1000
+    n_rounds: int = 20
+    n_checkpoints: int = 5
+    pseudo_labels: bool = False
+
+
+class Run:
+    """One training with a curator, advanced a few steps at a time by :meth:`proceed`.
+
+    Parameters
+    ----------
+    pool, recipe, plan
+        What is trained on, how, and when labels are judged.
+    curator : Curator
+        Who judges. If it has an ``n_sit_out``, of so many parts of the labels one sits out in each round, in turn, so
+        that it is judged by a network that was not told the label lately.
+    seed : int
+        Decides everything random.
+    validation : (images, labels), optional
+        To note the accuracy on, at every checkpoint; nothing is chosen by it.
+    log : callable
+        Told a record at every checkpoint and curation.
+    path : Path, optional
+        Where to keep a checkpoint at the end of every round; a run that finds one there goes on from it.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        recipe: Recipe,
+        plan: Plan,
+        curator: Curator,
+        seed: int = 0,
+        *,
+        validation: tuple[Tensor, Array] | None = None,
+        log: Callable[[dict[str, Any]], None] = lambda record: None,
+        path: Path | None = None,
+    ) -> None:
+        self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
+        self.validation, self.log, self.path = validation, log, path
+        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed)
+        self.labels = pool.labels.cpu().numpy()  # (n,)
+        self.is_given = self.labels >= 0
+        self.rows = np.flatnonzero(self.is_given)
+        rng = np.random.RandomState(seed)
+        self._order = rng.permutation(self.rows.size)
+        seed_of_training, self._seed_of_warm_up, self._seed_of_folds = rng.randint(_MAX_SEED, size=3).tolist()
+        self.training = Training(pool, recipe, self.rows, seed_of_training)
+        self.curates = not isinstance(curator, KeepAll)
+        self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
+        self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
+        self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not lately
+        self.curves: dict[tuple[int, int], Array] = {}  # (round, checkpoint): probability of each given label
+        self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()
+
+    def proceed(self) -> Iterator[None]:
+        """Train to the end, yielding after every few steps, so that several runs can share one device."""
+        if self.path is not None:
+            _checkpoint.load(self.path, self)
+        self._began = time.perf_counter() - self.elapsed_s
+        if self.round == 0:
+            yield from self._start()
+        while self.round <= self.plan.n_rounds:
+            yield from self._one_round()
+            self.round += 1
+            self.elapsed_s = time.perf_counter() - self._began
+            if self.path is not None and _distributed.rank() == 0:
+                _checkpoint.save(self.path, self)
+
+    def _start(self) -> Iterator[None]:
+        """Judge the labels by a network trained on them alone."""
+        if self.curates:
+            plan = self.plan
+            warm_up = self._warm_up(self.rows, self._seed_of_warm_up)
+            dynamics = self._dynamics(self.rows.size)
+            for e in range(1, plan.n_checkpoints + 1):
+                yield from _steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints)
+                dynamics.update(self._noted(e, warm_up.probabilities(rows=self.rows), self.rows))
+            dynamics.finish()
+            self._note({"n_given": self.rows.size} | self._curate(dynamics, self.rows))
+        self.round = 1
+
+    def _one_round(self) -> Iterator[None]:
+        """Train, watch, and judge all labels again."""
+        plan, n_steps = self.plan, self.recipe.schedule.n_steps
+        watched = np.arange(self.labels.size) if plan.pseudo_labels else self.rows
+        trained_on = self._trained_on()
+        self.training.use(trained_on)
+        is_last = self.round == plan.n_rounds
+        dynamics = self._dynamics(watched.size) if self.curates and not is_last else None
+        state: dict[str, Any] = {}
+        for e in range(1, plan.n_checkpoints + 1):
+            share = (self.round - 1 + e / plan.n_checkpoints) / plan.n_rounds
+            yield from _steps(self.training, round(n_steps * share))
+            if dynamics is not None:
+                dynamics.update(self._noted(e, self.training.probabilities(rows=watched), watched))
+            state = {"n_given": trained_on.size} | self._state()
+            self.log({"event": "checkpoint", "round": self.round, **state})
+        if dynamics is not None:
+            dynamics.finish()
+            if self.unseen is not None:
+                sat_out = ~np.isin(self.rows, trained_on)
+                self.unseen[sat_out] = dynamics.probabilities[self.is_given[watched]][sat_out]
+            state |= self._curate(dynamics, watched)
+        self._note(state)
+
+    def _noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
+        """Keep what the given labels were believed at a checkpoint, and pass all probabilities on."""
+        self.curves[self.round, checkpoint] = p[self.is_given[watched], self.labels[self.rows]]
+        return p
+
+    def _trained_on(self) -> Rows:
+        """Useful labels, less the part that sits out in this round; of no class do all sit out."""
+        useful, n_parts = self.useful[self.rows], getattr(self.curator, "n_sit_out", 0)
+        if n_parts and self.round < self.plan.n_rounds:
+            labels = self.labels[self.rows]
+            folds = list(training_and_test(labels, n_parts, self._order))
+            stays = folds[self.round % len(folds)][0]
+            useful = useful & (stays | ~np.isin(labels, labels[useful & stays]))
+        return self.rows[useful]
+
+    def _curate(self, dynamics: Dynamics, watched: Rows) -> dict[str, Any]:
+        """Judge the labels of the watched rows, given or pseudo; return what changed."""
+        evidence = self._evidence(dynamics, watched)
+        was_useful = self.useful.copy()
+        self.useful[watched] = keep_every_class(checked_mask(self.curator, evidence), evidence)
+        self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
+        if self.plan.pseudo_labels and self.round > 0:
+            self.training.trust(self.useful | self.is_given)
+        changed = {
+            "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
+            "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
+            "n_untrusted": int((~self.useful[~self.is_given]).sum()),
+        }
+        useful = np.flatnonzero(self.useful & self.is_given)
+        self.log({"event": "curation", "round": self.round, "useful": useful, **changed})
+        return changed
+
+    def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
+        is_given = self.is_given[watched]
+        labels = np.where(is_given, self.labels[watched], dynamics.probabilities.argmax(axis=1))
+
+        def out_of_fold(n_folds: int) -> Array:
+            if self.unseen is None:
+                self.unseen = self._out_of_fold(n_folds)
+            p = np.full((watched.size, self.pool.n_classes), np.nan)
+            p[is_given] = self.unseen
+            return p
+
+        return Evidence(
+            labels=labels,
+            is_given=is_given,
+            n_classes=self.pool.n_classes,
+            round=self.round,
+            statistics=dynamics.at(labels),
+            mean_probabilities=dynamics["confidence"],
+            probabilities=dynamics.probabilities,
+            features=lambda: self.pool.images.cpu().numpy()[watched],
+            out_of_fold=out_of_fold,
+        )
+
+    def _out_of_fold(self, n_folds: int) -> Array:
+        """Class probabilities of the labeled rows, each from a warm-up without it; the folds are trained together."""
+        folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
+        trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
+        together([_steps(training, self.plan.warm_up_steps) for training in trainings])
+        p = np.empty((self.rows.size, self.pool.n_classes))
+        for (_, test), training in zip(folds, trainings, strict=True):
+            p[test] = training.probabilities(rows=self.rows[test])
+        return p
+
+    def _warm_up(self, rows: Rows, seed: int) -> Training:
+        schedule = replace(self.recipe.schedule, n_steps=self.plan.warm_up_steps)
+        return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
+
+    def _dynamics(self, n_rows: int) -> Dynamics:
+        statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
+        dynamics = Dynamics(n_rows, self.pool.n_classes, statistics, self.curator.window)
+        dynamics.begin(self.plan.n_checkpoints)
+        return dynamics
+
+    def _state(self) -> dict[str, Any]:
+        training = self.training
+        state = {"step": training.n_done, "loss": float(training.loss), "coverage": float(training.coverage)}
+        if self.validation is not None:
+            images, labels = self.validation
+            state["accuracy"] = float((training.probabilities(images).argmax(axis=1) == labels).mean())
+        return state | {"elapsed_s": time.perf_counter() - self._began}
+
+    def _note(self, state: dict[str, Any]) -> None:
+        unless_said = {"step": 0, "n_dropped": 0, "n_returned": 0, "n_untrusted": 0}
+        self.history.append(
+            {"round": self.round} | unless_said | {"elapsed_s": time.perf_counter() - self._began} | state
+        )
+
+
+def together(advancing: Iterable[Iterator[None]]) -> None:
+    """Advance several in turn until all are done; on a GPU each has a stream of its own and they overlap."""
+    pending = list(advancing)
+    while pending:
+        pending = [one for one in pending if next(one, "done") != "done"]
+
+
+def _steps(training: Training, until: int) -> Iterator[None]:
+    while training.n_done < until:
+        training.step()
+        if training.n_done % _STEPS_A_TURN == 0:
+            yield

@@ -1,0 +1,113 @@
+"""Steps a second, where a step's time goes, and how far that is from what the memory allows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from dips.vision._pool import Pool
+from dips.vision._training import Recipe, Training
+
+_STEPS_TO_WARM_UP = 10
+_BYTES = 2  # of a number in half precision
+# Tensors of its input's and its output's size that a layer reads or writes at the least.
+_FORWARD = {nn.Conv2d: (1, 1), nn.BatchNorm2d: (2, 1)}  # a norm reads once for its statistics and once to apply them
+_BACKWARD = {nn.Conv2d: (2, 2), nn.BatchNorm2d: (3, 2)}  # gradients of input and weights; sums, then gradients
+
+
+def breakdown(pool: Pool, recipe: Recipe, n_steps: int = 200) -> dict[str, float]:
+    """Milliseconds of a whole step and of its parts, each recorded and replayed by itself."""
+    training = Training(pool, recipe, pool.labeled_rows, seed=0)
+    for _ in range(_STEPS_TO_WARM_UP):
+        training.step()
+    step_ms = _milliseconds(training, training.step, n_steps)
+    with training.on_stream():
+        batch = training.batch()
+        gradients = training.gradients(batch)
+    parts: dict[str, Callable[[], Any]] = {
+        "augmentation": training.batch,
+        "network": lambda: training.gradients(batch),
+        "optimizer": lambda: training.optimizer.step(gradients),
+    }
+    found = {name: _milliseconds(training, _recorded(training, part), n_steps) for name, part in parts.items()}
+    return {"step": step_ms, **found, "rest": step_ms - sum(found.values())}
+
+
+def steps_a_second(pool: Pool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
+    """Steps a second, all in all, of several trainings side by side."""
+    trainings = [Training(pool, recipe, pool.labeled_rows, seed) for seed in range(n_runs)]
+
+    def one_step_each() -> None:
+        for training in trainings:
+            training.step()
+
+    for _ in range(_STEPS_TO_WARM_UP):
+        one_step_each()
+    return 1000 * n_runs / _milliseconds(trainings[0], one_step_each, n_steps)
+
+
+def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:
+    """Milliseconds that the network's layers need to read and write their tensors once, at the given bandwidth."""
+    n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
+    n_trained = recipe.batch_size + n_weak
+    training = Training(pool, recipe, pool.labeled_rows, seed=0)
+    forward, backward = list[int](), list[int]()
+
+    def count(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        n_in, n_out = inputs[0][0].numel() * _BYTES, output[0].numel() * _BYTES
+        for counted, prices in ((forward, _FORWARD), (backward, _BACKWARD)):
+            of_input, of_output = prices[type(module)]
+            counted.append(of_input * n_in + of_output * n_out)
+
+    for module in training.averaged.modules():
+        if type(module) in _FORWARD:
+            module.register_forward_hook(count)
+    training.probabilities(rows=pool.labeled_rows[:1])
+    total = (n_weak + n_trained) * sum(forward) + n_trained * sum(backward)
+    return 1000 * total / bytes_a_second
+
+
+def copy_bandwidth(device: torch.device, n_bytes: int = 2**32) -> float:
+    """Bytes a second, read and written, of a large copy on the device."""
+    source = torch.empty(n_bytes, dtype=torch.uint8, device=device).random_(0, 256)
+    target = torch.empty_like(source)
+    for _ in range(3):
+        target.copy_(source)
+    _wait(device)
+    began = time.perf_counter()
+    for _ in range(10):
+        target.copy_(source)
+    _wait(device)
+    return 10 * 2 * n_bytes / (time.perf_counter() - began)
+
+
+def _recorded(training: Training, part: Callable[[], Any]) -> Callable[[], Any]:
+    if training.stream is None:
+        return part
+    with training.on_stream():
+        for _ in range(3):
+            part()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=training.stream):
+            part()
+    return graph.replay
+
+
+def _milliseconds(training: Training, function: Callable[[], Any], n: int) -> float:
+    device = training.pool.device
+    with training.on_stream():
+        _wait(device)
+        began = time.perf_counter()
+        for _ in range(n):
+            function()
+        _wait(device)
+    return 1000 * (time.perf_counter() - began) / n
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

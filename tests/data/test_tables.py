@@ -1,0 +1,358 @@
+"""Tables as people have them, turned into numbers."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+import sklearn
+from numpy.testing import assert_array_equal
+
+from dips._data.tables import TableEncoder, as_rows, is_frame, n_rows, stack, take
+
+NAN = np.nan
+COLUMNS = {
+    "age": [50, None, 61],
+    "weight": [70.5, None, 81.0],
+    "smokes": [True, None, False],
+    "ward": ["west", None, "east"],
+}
+EXPECTED = np.array([[50, 70.5, 1, 1], [NAN, NAN, NAN, NAN], [61, 81.0, 0, 0]])
+
+FRAMES = {
+    "pandas objects": pd.DataFrame(COLUMNS, dtype=object),
+    "pandas inferred": pd.DataFrame(COLUMNS),
+    "pandas nullable": pd.DataFrame(COLUMNS).astype(
+        {"age": "Int64", "weight": "Float64", "smokes": "boolean", "ward": "string"}
+    ),
+    "pandas category": pd.DataFrame(COLUMNS).astype({"ward": "category"}),
+    "pandas arrow": pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame(COLUMNS),
+    "polars categorical": pl.DataFrame(COLUMNS, schema_overrides={"ward": pl.Categorical}),
+    "arrow": pa.table(COLUMNS),
+    "numpy objects": np.array(list(zip(*COLUMNS.values(), strict=True)), dtype=object),
+}
+
+
+@pytest.mark.parametrize("X", FRAMES.values(), ids=FRAMES.keys())
+def test_every_kind_of_table_gives_the_same_numbers(X):
+    assert_array_equal(TableEncoder().fit_transform(X), EXPECTED)
+
+
+@pytest.mark.parametrize("X", FRAMES.values(), ids=FRAMES.keys())
+def test_one_row_alone_is_encoded_as_among_others(X):
+    encoder = TableEncoder().fit(X)
+    for i in range(3):
+        assert_array_equal(encoder.transform(take(X, np.array([i]))), EXPECTED[[i]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_keep_their_precision(dtype):
+    assert TableEncoder().fit_transform(np.ones((2, 2), dtype=dtype)).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool])
+def test_integers_and_booleans_become_floats(dtype):
+    assert_array_equal(TableEncoder().fit_transform(np.array([[0], [1]], dtype=dtype)), [[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array, sp.coo_array])
+def test_sparse_stays_sparse_with_rows_that_can_be_taken(container):
+    encoded = TableEncoder().fit_transform(container(np.eye(3)))
+    assert encoded.format == "csr"
+    assert_array_equal(take(encoded, np.array([1])).toarray(), [[0, 1, 0]])
+
+
+def test_sparse_columns_of_a_frame_are_read():
+    X = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1.0, 0.0]), "b": [1, 2, 3]})
+    assert_array_equal(TableEncoder().fit_transform(X), [[0, 1], [1, 2], [0, 3]])
+
+
+def test_ordered_categories_keep_their_order_and_unordered_are_alphabetical():
+    sizes = ["small", "large", "medium"]
+    order = ["small", "medium", "large"]
+    ordered = pd.DataFrame({"size": pd.Categorical(sizes, categories=order, ordered=True)})
+    unordered = pd.DataFrame({"size": pd.Categorical(sizes, categories=order)})
+    enum = pl.DataFrame({"size": sizes}, schema={"size": pl.Enum(order)})
+    for X in (ordered, enum):
+        assert_array_equal(TableEncoder().fit_transform(X), [[0], [2], [1]])
+    assert_array_equal(TableEncoder().fit_transform(unordered), [[2], [0], [1]])
+
+
+def test_intervals_as_pandas_cuts_them_are_ordered():
+    X = pd.DataFrame({"age": pd.cut(pd.Series([5, 25, 15]), [0, 10, 20, 30])})
+    assert_array_equal(TableEncoder().fit_transform(X), [[0], [2], [1]])
+
+
+def test_a_category_never_seen_is_missing():
+    for frame in (pd.DataFrame, pl.DataFrame):
+        encoder = TableEncoder().fit(frame({"ward": ["east", "west"]}))
+        assert_array_equal(encoder.transform(frame({"ward": ["north", "west", None]})), [[NAN], [1], [NAN]])
+
+
+def test_mixed_objects_are_categories():
+    X = pd.DataFrame({"answer": ["yes", 1, None, 2.5, "yes"]}, dtype=object)
+    encoder = TableEncoder().fit(X)
+    assert encoder.categories_ == [[1, 2.5, "yes"]]
+    assert_array_equal(encoder.transform(X).ravel(), [2, 0, NAN, 1, 2])
+    assert_array_equal(encoder.transform(pd.DataFrame({"answer": [1.0, 2.5]})).ravel(), [0, 1])
+
+
+def test_decimals_are_numbers():
+    prices = [decimal.Decimal("1.5"), None]
+    assert_array_equal(TableEncoder().fit_transform(pd.DataFrame({"price": prices})), [[1.5], [NAN]])
+    assert_array_equal(TableEncoder().fit_transform(pl.DataFrame({"price": prices})), [[1.5], [NAN]])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_an_empty_column_is_missing_throughout(frame):
+    encoder = TableEncoder().fit(frame({"a": [1, 2], "gone": [None, None]}))
+    assert_array_equal(encoder.transform(frame({"a": [1, 2], "gone": ["x", "y"]})), [[1, NAN], [2, NAN]])
+
+
+def test_a_column_of_numbers_may_come_back_empty():
+    for frame in (pd.DataFrame, pl.DataFrame):
+        encoder = TableEncoder().fit(frame({"a": [1, 2]}))
+        assert_array_equal(encoder.transform(frame({"a": [None]})), [[NAN]])
+
+
+TIMES = {
+    "pandas datetime": pd.DataFrame({"born": pd.to_datetime(["2000-01-01"])}),
+    "pandas with zone": pd.DataFrame({"born": pd.to_datetime(["2000-01-01"], utc=True)}),
+    "pandas timedelta": pd.DataFrame({"born": pd.to_timedelta(["1 day"])}),
+    "pandas period": pd.DataFrame({"born": pd.period_range("2000", periods=1)}),
+    "pandas date objects": pd.DataFrame({"born": [datetime.date(2000, 1, 1)]}, dtype=object),
+    "pandas category": pd.DataFrame({"born": pd.to_datetime(["2000-01-01"]).astype("category")}),
+    "polars date": pl.DataFrame({"born": [datetime.date(2000, 1, 1)]}),
+    "polars datetime": pl.DataFrame({"born": [datetime.datetime(2000, 1, 1)]}),
+    "polars duration": pl.DataFrame({"born": [datetime.timedelta(1)]}),
+    "polars time": pl.DataFrame({"born": [datetime.time(1)]}),
+}
+
+
+@pytest.mark.parametrize("X", TIMES.values(), ids=TIMES.keys())
+def test_dates_and_times_are_refused_with_a_reason(X):
+    with pytest.raises(ValueError, match=r"Column 'born' holds dates or times .* days since a date"):
+        TableEncoder().fit(X)
+
+
+def test_an_array_of_dates_is_refused_with_a_reason():
+    with pytest.raises(ValueError, match="X holds dates or times"):
+        TableEncoder().fit(np.array([["2000-01-01"]], dtype="datetime64[D]"))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[1.0], [np.inf]]),
+        pd.DataFrame({"a": [1.0, np.inf]}),
+        pl.DataFrame({"a": [1.0, -np.inf]}),
+        sp.csr_array(np.array([[0.0], [np.inf]])),
+    ],
+)
+def test_infinities_are_refused(X):
+    with pytest.raises(ValueError, match="contains infinity"):
+        TableEncoder().fit(X)
+    with pytest.raises(ValueError, match="contains infinity"):
+        as_rows(X)
+
+
+def test_infinities_among_objects_are_refused_by_column():
+    with pytest.raises(ValueError, match=r"contains infinity .* column\(s\) \[1\]"):
+        TableEncoder().fit(np.array([["a", 1], ["b", -np.inf]], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (pd.DataFrame({"a": [[1], [2]]}), "'a' holds a list"),
+        (pd.DataFrame({"a": [{"b": 1}, 2]}), "'a' holds a dict"),
+        (pl.DataFrame({"a": [[1], [2]]}), "'a' holds List"),
+        (pl.DataFrame({"a": [{"b": 1}]}), "'a' holds Struct"),
+        (pd.DataFrame(index=range(2)), "0 feature"),
+        (pd.DataFrame({"a": []}), "0 sample"),
+        (np.array(["some text", "another"]), "begins with a vectorizer"),
+        (np.zeros(3), "Expected 2D array"),
+        (pd.DataFrame({"a": [1j]}), "Complex data not supported"),
+        (np.array([[1j]]), "Complex data not supported"),
+    ],
+)
+def test_what_is_no_table_of_features_is_refused_in_words(X, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        TableEncoder().fit(X)
+
+
+def test_text_where_training_had_numbers_is_refused_by_name():
+    encoder = TableEncoder().fit(pd.DataFrame({"age": [1, 2]}))
+    with pytest.raises(ValueError, match="Column 'age' held only numbers in training, and now holds 'old'"):
+        encoder.transform(pd.DataFrame({"age": ["old"]}))
+
+
+def test_names_and_frames_come_out_where_asked():
+    X = pd.DataFrame({"ward": ["east", "west"], "age": [1, 2]}, index=["p", "q"])
+    encoder = TableEncoder().fit(X)
+    assert encoder.get_feature_names_out().tolist() == ["ward", "age"]
+    out = encoder.set_output(transform="pandas").transform(X)
+    assert out.index.tolist() == ["p", "q"]
+    assert out.columns.tolist() == ["ward", "age"]
+    assert isinstance(encoder.set_output(transform="polars").transform(X), pl.DataFrame)
+    with sklearn.config_context(transform_output="pandas"):
+        assert TableEncoder().fit_transform(X).columns.tolist() == ["ward", "age"]
+    assert TableEncoder().fit(np.ones((2, 2))).get_feature_names_out().tolist() == ["x0", "x1"]
+
+
+def test_a_large_table_of_texts_is_encoded_by_its_distinct_values():
+    X = pd.DataFrame({"city": np.random.RandomState(0).choice(["a", "b", "c"], 1_000_000)})
+    assert TableEncoder().fit_transform(X).max() == 2  # a second or less; a minute if every cell were looked at
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_are_stacked_by_name(frame):
+    both = stack(frame({"a": [1], "b": ["x"]}), frame({"b": ["y"], "a": [2.5]}))
+    assert is_frame(both)
+    assert list(both.columns) == ["a", "b"]
+    assert both["a"].to_list() == [1.0, 2.5]
+    assert both["b"].to_list() == ["x", "y"]
+
+
+def test_an_index_is_kept_where_no_name_comes_twice():
+    X = pd.DataFrame({"a": [1, 2]}, index=["p", "q"])
+    assert stack(X, pd.DataFrame({"a": [3]}, index=["r"])).index.tolist() == ["p", "q", "r"]
+    assert stack(X, pd.DataFrame({"a": [3]}, index=["p"])).index.tolist() == [0, 1, 2]
+    assert stack(pd.Series(["x"], index=[7]), pd.Series(["y"], index=[9])).index.tolist() == [7, 9]
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, list, pd.Series])
+def test_other_containers_are_stacked(container):
+    X = container([1.0, 2.0]) if container in (list, pd.Series) else container(np.eye(2))
+    assert n_rows(stack(X, X)) == 4
+
+
+@pytest.mark.parametrize(
+    ("X", "other", "words"),
+    [
+        (np.eye(2), np.eye(3), "same columns; got shapes"),
+        (sp.csr_array(np.eye(2)), np.eye(3), "same columns; got shapes"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), r"they differ in \['a', 'b'\]"),
+        (pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [1], "b": [1]}), r"they differ in \['b'\]"),
+        (pd.DataFrame({"a": [1]}), np.eye(1), "same kind of table; got pandas.DataFrame and numpy.ndarray"),
+    ],
+)
+def test_tables_with_other_columns_are_not_stacked(X, other, words):
+    with pytest.raises(ValueError, match=words):
+        stack(X, other)
+
+
+def test_a_lazy_frame_must_be_collected():
+    with pytest.raises(TypeError, match=r"collect\(\) it first"):
+        n_rows(pl.LazyFrame({"a": [1]}))
+
+
+# Order, and columns that do not fit each other
+
+
+@pytest.mark.parametrize(
+    ("values", "ranks"),
+    [
+        ([1, 2, 9, 10, 100, "?"], [0, 1, 2, 3, 4, 5]),
+        (["10", "9", "?", "-1", None, "100"], [2, 1, 4, 0, NAN, 3]),
+        (["1e2", "20.5", "3"], [2, 1, 0]),
+        (["nan", "10", "9", "inf"], [3, 1, 0, 2]),
+        (["b", 2, "a", 10, "1.5"], [4, 1, 3, 2, 0]),
+    ],
+)
+def test_numbers_among_texts_are_ordered_as_numbers_and_texts_come_after(values, ranks):
+    for X in (pd.DataFrame({"a": values}, dtype=object), np.array(values, dtype=object)[:, None]):
+        assert_array_equal(TableEncoder().fit_transform(X).ravel(), ranks)
+
+
+def test_texts_of_numbers_are_ordered_as_numbers_in_polars_too():
+    assert_array_equal(TableEncoder().fit_transform(pl.DataFrame({"a": ["10", "9", "?"]})).ravel(), [1, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "texts"),
+    [
+        (pd.DataFrame({"id": [1], "age": [50]}), pd.DataFrame({"id": [1], "age": ["60"]})),
+        (pd.DataFrame({"age": [50]}, dtype=object), pd.DataFrame({"age": ["60"]}, dtype="category")),
+        (pl.DataFrame({"age": [50]}), pl.DataFrame({"age": ["60"]})),
+        (pl.DataFrame({"age": [True]}), pl.DataFrame({"age": ["60"]}, schema={"age": pl.Categorical})),
+        (pa.table({"age": [50]}), pa.table({"age": ["60"]})),
+    ],
+)
+def test_numbers_are_not_stacked_on_texts(numbers, texts):
+    with pytest.raises(ValueError, match="Column 'age' holds numbers among the labeled and texts among the unlabeled"):
+        stack(numbers, texts)
+    with pytest.raises(ValueError, match="Column 'age' holds texts among the labeled and numbers among the unlabeled"):
+        stack(texts, numbers)
+
+
+@pytest.mark.parametrize("texts", [np.array([[1, "60"]], dtype=object), np.array([["1", "60"]])])
+def test_columns_of_an_array_are_not_stacked_on_another_type(texts):
+    with pytest.raises(ValueError, match=r"Column [01] holds numbers among the labeled and texts"):
+        stack(np.array([[1, 50]]), texts)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (pd.DataFrame({"a": [1, "?"]}, dtype=object), pd.DataFrame({"a": [2.5]})),
+        (pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [None]}, dtype=object)),
+        (pd.DataFrame({"a": ["x"]}), pd.DataFrame({"a": [NAN]})),
+        (pl.DataFrame({"a": ["x"]}), pl.DataFrame({"a": [None]})),
+        (pd.DataFrame({"a": [True]}), pd.DataFrame({"a": [2]})),
+        (np.array([["x"]], dtype=object), np.array([[NAN]])),
+    ],
+)
+def test_mixed_and_empty_columns_are_stacked(first, second):
+    assert n_rows(TableEncoder().fit_transform(stack(first, second))) == n_rows(first) + n_rows(second)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": [datetime.date(2000, 1, 1)], "b": [[1]]}, dtype=object),
+        pd.DataFrame({"a": pd.to_datetime(["2000-01-01"])}),
+        pl.DataFrame({"a": [datetime.date(2000, 1, 1)], "b": [[1, 2]]}),
+    ],
+)
+def test_what_only_a_pipeline_can_read_is_stacked(X):
+    assert n_rows(stack(X, X)) == 2
+
+
+def test_ordered_categories_must_be_the_same_to_be_stacked():
+    order = ["small", "medium", "large"]
+    frames = [
+        lambda values, c: pd.DataFrame({"size": pd.Categorical(values, categories=c, ordered=True)}),
+        lambda values, c: pl.DataFrame({"size": values}, schema={"size": pl.Enum(c)}),
+    ]
+    for frame in frames:
+        X = frame(["large", "small"], order)
+        assert_array_equal(TableEncoder().fit_transform(stack(X, frame(["medium"], order))).ravel(), [2, 0, 1])
+        with pytest.raises(ValueError, match="Column 'size' has ordered categories that differ"):
+            stack(X, frame(["small"], order[:2]))
+    with pytest.raises(ValueError, match="Column 'size' has ordered categories that differ"):
+        stack(frames[0](["small"], order), pd.DataFrame({"size": ["medium"]}))
+
+
+def test_frames_of_two_libraries_are_not_stacked():
+    with pytest.raises(ValueError, match=r"same kind of table; got pandas\.DataFrame and polars\.DataFrame"):
+        stack(pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "words"),
+    [
+        (["f", "m"], ["F", "M"], "now it holds 'F', training held 'f'"),
+        (["1", "2"], [1, 2], "now it holds 1, training held '1'"),
+    ],
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_column_of_values_never_seen_is_warned_of_by_name(frame, known, new, words):
+    encoder = TableEncoder().fit(frame({"sex": known}))
+    with pytest.warns(UserWarning, match=f"No value of column 'sex' is known from training .{words}"):
+        encoder.transform(frame({"sex": new}))

@@ -1,0 +1,52 @@
+"""scikit-learn's own checks, over every estimator and several kinds of backbone."""
+
+import warnings
+
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from xgboost import XGBClassifier
+
+from dips import CuratedClassifier, PseudoLabelClassifier
+from dips._data.tables import TableEncoder
+
+# Two rows are not one row of weight 2 where rows are judged by other rows: the twin is one more witness, in another
+# fold or in the distribution of losses. Curators with a threshold a row, and none at all, keep the equivalence.
+_REASON = "a row is judged by other rows, and a twin is one more of them"
+UNEQUAL_TO_REPEATING = {
+    "check_sample_weight_equivalence_on_dense_data": _REASON,
+    "check_sample_weight_equivalence_on_sparse_data": _REASON,
+}
+
+ESTIMATORS = [
+    PseudoLabelClassifier(HistGradientBoostingClassifier(max_iter=4)),
+    PseudoLabelClassifier(
+        XGBClassifier(n_estimators=5, n_jobs=1), labeler="flexmatch", curator="dips", grow=False, curate="rounds"
+    ),
+    PseudoLabelClassifier(make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", alpha=0.01))),
+    PseudoLabelClassifier(LogisticRegression(), curator="none"),
+    CuratedClassifier(HistGradientBoostingClassifier(max_iter=4)),
+    CuratedClassifier(GradientBoostingClassifier(n_estimators=4), curator="small_loss"),
+    TableEncoder(),
+]
+
+
+def expected_failures(estimator):
+    return UNEQUAL_TO_REPEATING if getattr(estimator, "curator", "none") in ("auto", "small_loss") else {}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_defaults_pass_check_estimator():
+    with warnings.catch_warnings():
+        for category in (UserWarning, SkipTestWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", category)
+        check_estimator(PseudoLabelClassifier(), expected_failed_checks=UNEQUAL_TO_REPEATING)

@@ -1,0 +1,122 @@
+"""Tables as people have them: every format, every compression, and files that are not as they should be."""
+
+import bz2
+import gzip
+import lzma
+import zipfile
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dips._files import DataError, read_table
+
+FRAME = pd.DataFrame({"age": [50, 61, 70], "ward": ["a", "b", None]})
+CSV = "age,ward\n50,a\n61,b\n70,\n"
+
+
+def rows(table):
+    return [tuple(None if v is None else str(v) for v in r.values()) for r in table.columns.to_pylist()]
+
+
+EXPECTED = [("50", "a"), ("61", "b"), ("70", None)]
+
+
+def written(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def refused(words, path):
+    with pytest.raises(DataError, match=words) as error:
+        read_table(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".parquet", ".feather", ".xlsx"])
+def test_the_same_table_is_read_from_every_format(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
+    write = {
+        ".csv": lambda: FRAME.to_csv(path, index=False),
+        ".txt": lambda: FRAME.to_csv(path, index=False, sep="|"),
+        ".tsv": lambda: FRAME.to_csv(path, index=False, sep="\t"),
+        ".parquet": lambda: FRAME.to_parquet(path),
+        ".feather": lambda: FRAME.to_feather(path),
+        ".xlsx": lambda: FRAME.to_excel(path, index=False),
+    }
+    write[suffix]()
+    assert rows(read_table(path)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".zst", lambda content: pa.compress(content, "zstd", asbytes=True)),
+    ],
+)
+def test_compressed_files_are_read(tmp_path, suffix, compress):
+    assert rows(read_table(written(tmp_path, f"table.csv{suffix}", compress(CSV.encode())))) == EXPECTED
+
+
+def test_a_zip_file_with_one_table_is_read_and_with_two_refused(tmp_path):
+    path = tmp_path / "table.csv.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("table.csv", CSV)
+    assert rows(read_table(path)) == EXPECTED
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("other.csv", CSV)
+    refused("holds 2 files, and one is wanted", path)
+
+
+@pytest.mark.parametrize("table", [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME)])
+def test_tables_in_memory_are_taken_as_they_are(table):
+    assert rows(read_table(table)) == EXPECTED
+
+
+def test_a_column_of_several_types_becomes_text():
+    table = read_table(pd.DataFrame({"mixed": [1, "two", None, 3.5]}))
+    assert rows(table) == [("1",), ("two",), (None,), ("3.5",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("gone.csv", None, "There is no file"),
+        ("empty.csv", b"", "is empty"),
+        ("table.doc", b"x", "ends in '.doc', which says nothing of its format"),
+        ("short.parquet", b"PAR1 and no more", "cannot be read as a parquet file"),
+        ("cut.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-12], "cannot be read as a csv file"),
+        ("header.csv", "age,ward\n", "has a header \\(age, ward\\) and no rows"),
+        ("unnamed.csv", ",,\n1,2,3\n", "names no column"),
+        ("numbers.csv", "1.5,2\n3,4\n", "looks like data"),
+        ("image.csv", b"a,b\n\x89PNG\x00\x00\x01", "is not a text file"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_in_one_sentence(tmp_path, name, content, words):
+    refused(words, tmp_path / name if content is None else written(tmp_path, name, content))
+
+
+def test_a_folder_is_no_table(tmp_path):
+    refused("is a folder", tmp_path)
+
+
+def test_an_excel_file_says_which_sheet_is_read(tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        FRAME.to_excel(book, sheet_name="patients", index=False)
+        FRAME.to_excel(book, sheet_name="notes", index=False)
+    assert "the first, 'patients', is read" in read_table(tmp_path / "book.xlsx").notes[0]
+
+
+def test_columns_without_a_name_or_with_that_of_another_are_told_apart_and_said(tmp_path):
+    table = read_table(written(tmp_path, "t.csv", "a,b,a,,a\n1,2,3,4,5\n"))
+    assert table.names == ["a", "b", "a.2", "column_4", "a.3"]
+    assert "no name in the header; called column_4" in table.notes[0]
+    assert "the name of an earlier one; called a.2, a.3" in table.notes[1]

@@ -1,0 +1,81 @@
+"""The label column: which rows are labeled, with what, and what cannot be learned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips._files import DataError, read_table, read_target
+
+
+def target(labels, **settings):
+    return read_target(read_table(pd.DataFrame({"x": range(len(labels)), "y": labels})), "y", **settings)
+
+
+def refused(words, labels, **settings):
+    with pytest.raises(DataError, match=words):
+        target(labels, **settings)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["no", "yes"] * 5 + [None, ""], ["no", "yes"]),
+        ([" no", "yes "] * 5 + ["NA", "?"], ["no", "yes"]),
+        ([0, 1] * 5 + [None, None], [0, 1]),
+        (["0", "1"] * 5 + [None, None], [0, 1]),
+        (["0.0", "1.0"] * 5 + [None, None], [0, 1]),
+        ([True, False] * 5 + [None, None], ["False", "True"]),
+        (["10", "9"] * 5 + [None, None], [9, 10]),
+        (["01", "1"] * 5 + [None, None], ["01", "1"]),
+    ],
+)
+def test_classes_and_unlabeled_rows_are_found(labels, classes):
+    found = target(labels)
+    assert found.classes == classes
+    assert found.is_labeled.tolist() == [True] * 10 + [False] * 2
+    assert found.positive == 1
+
+
+def test_a_label_can_mean_none():
+    found = target(["no", "yes"] * 5 + ["unsure"] * 3, unlabeled_marks=("unsure",))
+    assert found.classes == ["no", "yes"]
+    assert found.codes[-3:].tolist() == [-1, -1, -1]
+
+
+def test_minus_one_is_a_class_unless_said_otherwise():
+    labels = [0, 1] * 5 + [-1] * 6
+    assert target(labels).classes == [-1, 0, 1]
+    assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
+    assert target(labels, unlabeled_marks=("-1",)).classes == [0, 1]
+
+
+def test_the_positive_class_can_be_chosen():
+    assert target(["no", "yes"] * 5, positive="no").positive == 0
+    assert target([0, 1] * 5, positive="0").positive == 0
+    refused("'maybe' is not among the labels of 'y': no, yes", ["no", "yes"] * 5, positive="maybe")
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([None] * 10, "All 10 labels in 'y' are missing"),
+        (["", "NA", "?"] * 4, "All 12 labels in 'y' are missing"),
+        (["yes"] * 8 + [None] * 2, r"has the label 'yes' \(8 rows\)"),
+        (np.linspace(0, 1, 12), "holds fractions such as 0.09.*: a quantity"),
+        ([f"P{i}" for i in range(12)], "has 12 different labels in 12 labeled rows"),
+        (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed"),
+        (pd.to_datetime(["2024-01-01", "2024-01-02"] * 5), "holds timestamp.* values"),
+    ],
+)
+def test_labels_that_cannot_be_learned(labels, words):
+    refused(words, labels)
+
+
+def test_a_column_that_is_not_there_is_named_with_the_nearest():
+    table = read_table(pd.DataFrame({"Outcome": [1, 2], "age": [3, 4]}))
+    with pytest.raises(DataError, match=r"has no column 'outcome'; did you mean 'Outcome'\? It has Outcome, age"):
+        read_target(table, "outcome")
+
+
+def test_rows_of_other_files_follow_without_a_label():
+    assert target(["no", "yes"] * 5, n_more=3).codes.tolist() == [0, 1] * 5 + [-1] * 3
