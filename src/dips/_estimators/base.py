@@ -13,10 +13,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.containers import as_rows, check_columns, row_names, stack
+from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool, StackedPool, TablePool
-from dips._data.tables import TableEncoder, as_rows, check_columns, row_names, stack
 from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import check_estimator_parameter, code_class_weights
 from dips._rounds.rounds import RoundsState

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from dips._data.containers import n_rows
 from dips._data.labels import Labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool
-from dips._data.tables import n_rows
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.validation import (
     N_JOBS,

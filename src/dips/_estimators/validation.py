@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight
 
+from dips._data.containers import n_rows
 from dips._data.labels import UNLABELED, Labels, encode_targets
-from dips._data.tables import n_rows
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips.backbones import default_estimator, find_backbone
