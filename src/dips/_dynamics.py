@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
 from dips._data.pool import as_pool
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, Rows
 from dips._tools.warnings import warn
 
 STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
@@ -156,7 +157,7 @@ class Dynamics:
         for start in range(0, p.shape[0], _BLOCK):
             part = slice(start, start + _BLOCK)
             above = None if was_above_half is None else was_above_half[part]
-            _let_in(p[part], k, {name: average[part] for name, average in averages.items()}, above)
+            _update_means(p[part], k, {name: average[part] for name, average in averages.items()}, above)
 
     def __getitem__(self, statistic: str) -> Array:
         """One statistic for every class, (n, C); ``entropy`` is (n,)."""
@@ -179,7 +180,7 @@ class Dynamics:
         return np.stack(self._trajectories, axis=1)
 
 
-def _let_in(p: Array, k: int, averages: dict[str, Array], was_above_half: Array | None) -> None:
+def _update_means(p: Array, k: int, averages: dict[str, Array], was_above_half: Array | None) -> None:
     """Move each running average towards the k-th value: mean += (value - mean) / k."""
     for name, mean in averages.items():
         match name:
@@ -202,6 +203,31 @@ def _let_in(p: Array, k: int, averages: dict[str, Array], was_above_half: Array 
                 was_above_half[:] = p > 0.5
             case "entropy":
                 mean += (entr(p).sum(axis=1) - mean) / k
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
+
+    mean: Array
+    std: Array
+    n_models: int
+
+    @classmethod
+    def of_checkpoints(cls, seen: Dynamics | None, rows: Rows, n_models: int) -> Moments:
+        """Moments over the checkpoints of one training: a virtual ensemble (Malinin et al. 2021).
+
+        Neighboring checkpoints are much alike, so however many there are, they count for `n_models` members at most.
+        """
+        if seen is None:
+            raise ValueError(
+                "The checkpoints were not watched, because the labeler did not ask for them before the training; "
+                "give its class a member_window, such as (0.5, 1)."
+            )
+        n = seen.n_averaged
+        variance = seen.averages["variance"][rows]
+        variance *= n / max(n - 1, 1)  # of a sample, as for trained members
+        return cls(seen["confidence"][rows], np.sqrt(variance, out=variance), min(n_models, max(n, 2)))
 
 
 class Watch:

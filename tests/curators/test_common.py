@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils._param_validation import InvalidParameterError
 from xgboost import XGBClassifier
 
 import dips.curators
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._dynamics import STATISTICS
+from dips._tools.sklearn_compat import InvalidParameterError
 from dips.curators import CURATORS
 from dips.curators._base import keep_every_class
 from dips.datasets import flip_labels, make_quadrants

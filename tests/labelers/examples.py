@@ -16,8 +16,12 @@ def random_members(n=60, n_classes=3, n_models=FEW, random_state=0, spread=0.3):
     return p / p.sum(axis=2, keepdims=True)
 
 
-def make_candidates(members, caps=None, frequencies=None, t=1, n_rounds=5):
+def make_candidates(members, caps=None, frequencies=None, t=1, n_rounds=5, features=None):
+    """Candidates whose features, unless given, are the log-probabilities of the first member."""
     n, n_classes = members.shape[1:]
+    rows = np.log(members[0] + 1e-3) if features is None else features
+    useful_labels = np.repeat(np.arange(n_classes), 5)
+    useful_rows = 3 * np.eye(n_classes, rows.shape[1])[useful_labels] + np.linspace(-1, 1, useful_labels.size)[:, None]
 
     def ensemble(n_models):
         used = members[:n_models]
@@ -31,6 +35,11 @@ def make_candidates(members, caps=None, frequencies=None, t=1, n_rounds=5):
         caps=np.full(n_classes, n) if caps is None else np.asarray(caps),
         ensemble=ensemble,
         checkpoints=ensemble,
+        features=lambda: rows,
+        map_features=lambda function: function(rows),
+        useful_labels=useful_labels,
+        useful_is_given=np.ones(useful_labels.size, dtype=bool),
+        useful_features=lambda: useful_rows,
     )
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils._param_validation import InvalidParameterError
 
 import dips.labelers
 from dips import PseudoLabelClassifier
+from dips._tools.sklearn_compat import InvalidParameterError
 from dips.datasets import make_quadrants
 from dips.labelers import LABELERS
 

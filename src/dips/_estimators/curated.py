@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import HasMethods
+from sklearn.base import BaseEstimator
 
 from dips._data.labels import Labels
 from dips._estimators.base import CuratingClassifier, one_or_list
@@ -23,8 +22,8 @@ from dips._estimators.validation import (
 )
 from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array, Rows
+from dips._tools.sklearn_compat import HasMethods, fit_context
 from dips.curators import CURATORS, Curator
-from dips.curators._none import KeepAll
 
 
 class CuratedClassifier(CuratingClassifier):
@@ -93,7 +92,7 @@ class CuratedClassifier(CuratingClassifier):
         """Fit, judge the labels, and fit again on the useful rows."""
         return self._fit(X, y, sample_weight, all_labeled=True)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
@@ -204,7 +203,7 @@ def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
-    if rows.size and isinstance(curator, KeepAll):
+    if rows.size and not curator.curates:
         raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
     unlabeled = rows[~labels.is_labeled[rows]]
     if unlabeled.size:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dips._data.containers import n_rows
 from dips._data.labels import Labels
@@ -30,6 +29,7 @@ from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
+from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from dips._tools.warnings import warn
 from dips.curators import CURATORS, Curator
 from dips.labelers import LABELERS, Labeler
@@ -139,7 +139,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
 

@@ -14,10 +14,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
 from dips._data.pool import as_pool
-from dips._dynamics import Dynamics, Watch, check_probabilities
+from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
-from dips.labelers._base import Moments
 
 _MAX_SEED = 2**31 - 1
 _PROBES = 32
@@ -56,6 +55,14 @@ class Trainer:
     def predict(self, estimator: BaseEstimator, rows: Rows) -> Array:
         """Class probabilities of the given rows of the pool."""
         return self.pool.map(lambda X: self._probabilities(estimator, X), rows)
+
+    def features(self, estimator: BaseEstimator, rows: Rows) -> Any:
+        """Return the given rows of the pool as the fitted model sees them."""
+        return self.backbone.features(estimator, self.pool.take(rows))
+
+    def map_features(self, estimator: BaseEstimator, rows: Rows, function: Callable[[Any], Array]) -> Array:
+        """Apply a function to the given rows as the fitted model sees them, a batch at a time."""
+        return self.pool.map(lambda X: function(self.backbone.features(estimator, X)), rows)
 
     def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
         """Class probabilities (m, C) of the rows, each from a model that was trained without it.

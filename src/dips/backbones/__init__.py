@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from dips._tools.plugins import load_plugins
 from dips.backbones._base import Backbone, StagedBackbone
 from dips.backbones._catboost import CatBoost
 from dips.backbones._epochs import Epochs
@@ -41,10 +44,14 @@ def find_backbone(estimator: BaseEstimator) -> Backbone:
         name, last = estimator.steps[-1]
         return PipelineBackbone(find_backbone(last), name)
     names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__}
-    for family in _FAMILIES:
-        if names.intersection(family.handles):
-            return family()
+    family = _first_that_handles(names, _FAMILIES) or _first_that_handles(names, load_plugins("dips.backbones"))
+    if family is not None:
+        return family()
     return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
+
+
+def _first_that_handles(names: set[str], families: Iterable[type[Backbone]]) -> type[Backbone] | None:
+    return next((family for family in families if names.intersection(family.handles)), None)
 
 
 def default_estimator() -> BaseEstimator:

@@ -11,13 +11,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import has_fit_parameter
 
 from dips._data.containers import take
 from dips._dynamics import Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import openmp_effective_n_threads
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
@@ -74,6 +74,10 @@ class Backbone:
     def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
         """Return the quickest way to the class probabilities of so many rows, of which X are a few."""
         return partial(self.predict_proba, estimator)
+
+    def features(self, estimator: BaseEstimator, X: Any) -> Any:
+        """Return rows of a table as the fitted estimator's model sees them, for curators and labelers."""
+        return X
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse, in a sentence, an estimator of this family whose settings leave no checkpoints to watch."""
@@ -146,7 +150,7 @@ class StagedBackbone(Backbone):
     def n_threads(self, estimator: BaseEstimator) -> int:
         """How many threads the estimator uses to predict: those it was told, or as many as OpenMP may."""
         told = estimator.get_params().get(self.threads)
-        return effective_n_jobs(told) if told and told > 0 else _openmp_effective_n_threads()
+        return effective_n_jobs(told) if told and told > 0 else openmp_effective_n_threads()
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """How many checkpoints the fitted estimator has; `X` is for those that must replay a row to tell."""

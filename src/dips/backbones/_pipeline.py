@@ -52,6 +52,11 @@ class PipelineBackbone(Backbone):
         predict = self.last.predictor(estimator[-1], transformers.transform(X), n_rows)
         return lambda X: predict(transformers.transform(X))
 
+    def features(self, estimator: BaseEstimator, X: Any) -> Any:
+        """Return the output of the transformers."""
+        transformers = estimator[:-1]
+        return self.last.features(estimator[-1], transformers.transform(X) if len(transformers) else X)
+
     def check(self, estimator: BaseEstimator) -> None:
         """Ask the last step's family."""
         self.last.check(estimator[-1])

@@ -6,10 +6,10 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
 
 from dips._data.containers import take
 from dips._tools.arrays import Array, Rows
+from dips._tools.sklearn_compat import Interval
 from dips.curators._base import Curator, Evidence
 from dips.curators._second_opinion import linear_out_of_fold
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from numbers import Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from dips._dynamics import check_window
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, StrOptions
 from dips.curators._base import Curator, Evidence
 
 

@@ -31,6 +31,7 @@ class FINE(Curator):
     """
 
     name = "fine"
+    needs_columns = True
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""

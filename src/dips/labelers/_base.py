@@ -5,39 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from dips._dynamics import Dynamics
+from dips._dynamics import Moments
 from dips._tools.arrays import Array, Rows
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
-
-    mean: Array
-    std: Array
-    n_models: int
-
-    @classmethod
-    def of_checkpoints(cls, seen: Dynamics | None, rows: Rows, n_models: int) -> Moments:
-        """Moments over the checkpoints of one training: a virtual ensemble (Malinin et al. 2021).
-
-        Neighboring checkpoints are much alike, so however many there are, they count for `n_models` members at most.
-        """
-        if seen is None:
-            raise ValueError(
-                "The checkpoints were not watched, because the labeler did not ask for them before the training; "
-                "give its class a member_window, such as (0.5, 1)."
-            )
-        n = seen.n_averaged
-        variance = seen.averages["variance"][rows]
-        variance *= n / max(n - 1, 1)  # of a sample, as for trained members
-        return cls(seen["confidence"][rows], np.sqrt(variance, out=variance), min(n_models, max(n, 2)))
+from dips._tools.registry import Named
+from dips._tools.sklearn_compat import Interval, StrOptions
 
 
 @dataclass(frozen=True)
@@ -54,6 +29,12 @@ class Candidates:
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
     checkpoints : the same without training, over the checkpoints of the round's model, which count for at most so many
         members; only for a labeler that has a ``member_window``
+    features : returns the m rows as the round's model sees them, all in memory at once
+    map_features : applies a function to the m rows as the round's model sees them, a batch at a time, and returns its
+        results (m, ...); for pools larger than memory
+    useful_labels : (k,) codes of the k rows that the round's model was trained on
+    useful_is_given : (k,) False for pseudo-labels
+    useful_features : returns these k rows as the model sees them
     """
 
     probabilities: Array
@@ -63,6 +44,11 @@ class Candidates:
     caps: Array
     ensemble: Callable[[int], Moments]
     checkpoints: Callable[[int], Moments]
+    features: Callable[[], Any]
+    map_features: Callable[[Callable[[Any], Array]], Array]
+    useful_labels: Array
+    useful_is_given: Array
+    useful_features: Callable[[], Any]
 
     @property
     def share(self) -> float:
@@ -70,13 +56,13 @@ class Candidates:
         return share_of_round(self.round, self.n_rounds)
 
 
-class Labeler(BaseEstimator):
+class Labeler(Named):
     """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
 
-    A subclass has a ``name`` and implements :meth:`choose`; the best rows of each class, up to its cap, are taken.
+    A subclass has a ``name`` of its own and implements :meth:`choose`; the best rows of each class, up to its cap, are
+    taken.
     """
 
-    name: ClassVar[str]
     _parameter_constraints: dict[str, list[Any]] = {}
 
     @property

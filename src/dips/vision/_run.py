@@ -15,7 +15,6 @@ from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
 from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
-from dips.curators._none import KeepAll
 from dips.vision import _checkpoint, _distributed
 from dips.vision._method import Supervised
 from dips.vision._pool import Pool
@@ -85,7 +84,7 @@ class Run:
         self._order = rng.permutation(self.rows.size)
         seed_of_training, self._seed_of_warm_up, self._seed_of_folds = rng.randint(_MAX_SEED, size=3).tolist()
         self.training = Training(pool, recipe, self.rows, seed_of_training)
-        self.curates = not isinstance(curator, KeepAll)
+        self.curates = curator.curates
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
         self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not lately
