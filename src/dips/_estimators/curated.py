@@ -27,10 +27,10 @@ from dips.curators import CURATORS, Curator
 
 
 class CuratedClassifier(CuratingClassifier):
-    """A classifier trained on the useful ones of its labels.
+    """A classifier trained on those of its labels that are useful.
 
     Fits the backbone, judges every label by how it was learned, and fits again on the useful rows. Every row must be
-    labeled. It is an ordinary classifier, so it can stand under anybody's pseudo-labeler.
+    labeled. It is an ordinary classifier, so any pseudo-labeler can use it as its base.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CuratedClassifier(CuratingClassifier):
         The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
         shallow trees.
     curator : str, Curator or callable, default="auto"
-        Who judges; see :class:`~dips.PseudoLabelClassifier`.
+        What judges; see :class:`~dips.PseudoLabelClassifier`.
     track : sequence of int, default=()
         Rows, by position, whose probabilities at every checkpoint are kept in ``trajectories_``.
     random_state : int, RandomState or None, default=None
@@ -123,7 +123,7 @@ class CuratedClassifier(CuratingClassifier):
 
 @dataclass(frozen=True)
 class Audit:
-    """What :func:`characterize` found.
+    """The result of :func:`characterize`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a curator is, and what it is shown."""
+"""The curator's contract, and what a curator is shown."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Evidence:
     statistics : read at each row's label, (m,) each: confidence, aleatoric, and what else the curator lists
     mean_probabilities : (m, C) average over the checkpoints
     probabilities : (m, C) at the last checkpoint
-    features : gives the rows as the backbone is given them
-    out_of_fold : gives (m, C) probabilities of the rows with given labels from models that did not see them,
+    features : returns the rows as the model sees them
+    out_of_fold : returns (m, C) probabilities of the rows with given labels from models that did not see them,
         cross-validated with the given number of folds; NaN for the others
     """
 
@@ -81,7 +81,7 @@ class Curator(Named):
     """Says which rows of the training pool are useful: the selector r of the paper.
 
     A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
-    :meth:`curate`. One object serves one run, from the start through the rounds, so it may remember what it learned;
+    :meth:`curate`. One object serves one fit, from the start through the rounds, so it may remember what it learned;
     such attributes end in ``_``.
 
     Attributes
@@ -143,9 +143,9 @@ _SHARE_KEPT_OF_A_LOST_CLASS = 0.1
 
 
 def keep_every_class(useful: Array, evidence: Evidence) -> Array:
-    """Put back the most confident tenth of each class that would be left with nothing, and say so.
+    """Keep the most confident tenth of each class that would be left with no row, and warn.
 
-    Where nothing at all is useful, nothing is known to be harmful either: every row stays.
+    Where no row at all is useful, the curator has told nothing apart, so every row is kept.
     """
     if not useful.any():
         warn(

@@ -1,4 +1,4 @@
-"""What a labeler is, and what it is shown."""
+"""The labeler's contract, and what a labeler is shown."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Candidates:
     Attributes
     ----------
     probabilities : (m, C) of the round's model
-    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where none is), evened out where very
-        skewed and the curator does not mind
+    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where there are none), evened out where
+        they are very skewed and the curator allows it
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
@@ -67,7 +67,7 @@ class Labeler(Named):
 
     @property
     def member_window(self) -> tuple[float, float] | None:
-        """The part of the training, as fractions, whose checkpoints it takes for members of an ensemble, if it does."""
+        """The part of the training, as fractions, whose checkpoints are used as ensemble members; None if they are not."""
         return None
 
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
@@ -83,7 +83,7 @@ class Labeler(Named):
 
 
 class EnsembleLabeler(Labeler):
-    """A labeler that asks the members of an ensemble, `n_models` of them, trained or taken from the checkpoints."""
+    """A labeler that asks an ensemble of `n_models` members, trained or taken from the checkpoints."""
 
     n_models: int
     members: str
@@ -115,7 +115,7 @@ class FunctionLabeler(Labeler):
 
 
 def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Array]:
-    """Ask any labeler for its proposal, and check that it is distinct positions and a code for each."""
+    """Ask any labeler for its proposal, and check that it holds distinct positions and a code for each."""
     n, n_classes = candidates.probabilities.shape
     returned = labeler.propose(candidates)
     try:
@@ -134,7 +134,7 @@ def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Ar
 
 
 def _check_choice(labels: Array, scores: Array, eligible: Array, candidates: Candidates) -> None:
-    """Refuse a choice out of which the best rows of a class could not be told."""
+    """Refuse a choice from which the best rows of a class cannot be taken."""
     n, n_classes = candidates.probabilities.shape
     shapes = [a.shape for a in (labels, scores, eligible)]
     if shapes != [(n,)] * 3 or eligible.dtype != bool:
@@ -160,9 +160,9 @@ def _whole_numbers(values: Any, what: str) -> Array:
 
 
 def _are_distinct(rows: Rows, n: int) -> bool:
-    found = np.zeros(n, dtype=bool)
-    found[rows] = True
-    return np.count_nonzero(found) == rows.size
+    is_taken = np.zeros(n, dtype=bool)
+    is_taken[rows] = True
+    return np.count_nonzero(is_taken) == rows.size
 
 
 def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
@@ -200,8 +200,8 @@ def class_frequencies(labels: Array, n_classes: int, evened: bool = True) -> Arr
 def share_of_round(t: int, n_rounds: int) -> float:
     """Share of the rows left that round t of T may label: falls linearly from 2/(T + 1); adds up to 1 over the rounds.
 
-    It is taken of the rows *left*, and the last round proposes nothing, so not the whole pool is shared out: at T = 5
-    about a third stays unlabeled even if the model is sure of every row.
+    The share is of the rows *left*, and the last round proposes nothing, so part of the pool is never labeled: at T = 5
+    about a third, even if the model is sure of every row.
 
     Examples
     --------
