@@ -67,7 +67,7 @@ class Labeler(Named):
 
     @property
     def member_window(self) -> tuple[float, float] | None:
-        """The part of the training, as fractions, whose checkpoints are used as ensemble members; None if they are not."""
+        """The part of the training, as fractions, whose checkpoints are ensemble members; None if they are not used."""
         return None
 
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
