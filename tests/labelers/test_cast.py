@@ -98,3 +98,17 @@ def test_texts_are_read_as_their_pipeline_sees_them():
     pipeline = make_pipeline(CountVectorizer(), LogisticRegression(C=10))
     model = PseudoLabelClassifier(pipeline, labeler="cast", curator="none", n_rounds=2, random_state=0).fit(texts, y)
     assert (model.labeled_iter_ > 0).any()
+
+
+def test_rows_in_files_are_read_in_batches_and_labeled_as_those_in_memory(tmp_path):
+    rng = np.random.RandomState(0)
+    X = np.vstack([rng.normal(0, 1, (100, 2)), rng.normal(3, 1, (100, 2))])
+    y = np.repeat([0, 1], 100)
+    labeled = rng.permutation(200) < 40
+    pd.DataFrame(X[~labeled], columns=["a", "b"]).to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    settings = {"labeler": "cast", "curator": "none", "n_rounds": 3, "random_state": 0}
+    forest = RandomForestClassifier(10, random_state=0)
+    in_memory = PseudoLabelClassifier(forest, **settings).fit(X[labeled], y[labeled], X[~labeled])
+    in_files = PseudoLabelClassifier(forest, **settings).fit(X[labeled], y[labeled], tmp_path)
+    np.testing.assert_array_equal(in_files.labeled_iter_, in_memory.labeled_iter_)
+    assert (in_files.labeled_iter_ > 0).any()

@@ -210,6 +210,12 @@ def test_a_broken_plug_in_is_named_and_the_others_work(installed):
     assert type(LABELERS.resolve("ups")) is UPS
 
 
+def test_a_plug_in_of_another_kind_is_named_and_left_out(installed):
+    installed("dips.backbones", {"no_backbone_of_a_test": "Thing = int"}, thing="no_backbone_of_a_test:Thing")
+    with pytest.warns(UserWarning, match=r"plug-in 'thing' .* must be a subclass of dips\.backbones\.Backbone"):
+        assert type(find_backbone(BaseEstimator())).__name__ == "Plain"
+
+
 def test_a_known_name_loads_no_plug_in(installed):
     installed("dips.labelers", {"never_imported_by_a_test": ""}, mine="never_imported_by_a_test")
     LABELERS.resolve("ups")

@@ -80,7 +80,8 @@ class Registry(Generic[T]):
 
     def _class_named(self, name: str) -> type[T]:
         if name not in self.by_name():
-            load_plugins(f"dips.{self.kind}s")
+            base: type = self.base
+            load_plugins(f"dips.{self.kind}s", base)
         known = self.by_name()
         if name not in known:
             near = get_close_matches(name.lower(), known, n=1, cutoff=0.4)

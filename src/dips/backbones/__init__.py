@@ -44,7 +44,8 @@ def find_backbone(estimator: BaseEstimator) -> Backbone:
         name, last = estimator.steps[-1]
         return PipelineBackbone(find_backbone(last), name)
     names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__}
-    family = _first_that_handles(names, _FAMILIES) or _first_that_handles(names, load_plugins("dips.backbones"))
+    family = _first_that_handles(names, _FAMILIES)
+    family = family or _first_that_handles(names, load_plugins("dips.backbones", Backbone))
     if family is not None:
         return family()
     return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
