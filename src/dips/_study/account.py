@@ -11,6 +11,7 @@ from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics
 from dips._files.read import Table
 from dips._files.target import Target
+from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
 from dips._tools.arrays import Array, Rows
 from dips.backbones import StagedBackbone, find_backbone
@@ -53,7 +54,7 @@ def account_of(
     account["out_of_fold"] = _out_of_fold(judge, labeled, n)
     if model is not None and unlabeled is not None:
         _add_model(account, model, target, np.concatenate([labeled, unlabeled]), X)
-    account["suspicion"] = ranks_of(account)
+    account["suspicion"] = suspicion_ranks(account)
     account["reason"] = _reasons(account)
     return account[[c for c in account if c not in _COLUMNS or c == "row"] + [c for c in _COLUMNS if c != "row"]]
 
@@ -108,11 +109,6 @@ _COLUMNS = (
 )
 
 
-def suspects_of(account: pd.DataFrame) -> pd.DataFrame:
-    """Given labels that are not trusted, those to look at first on top."""
-    return account[account["suspicion"].notna()].sort_values("suspicion")
-
-
 def noise_estimate(judge: Any) -> float | None:
     """Return the share of given labels that look wrong, where the curator estimates it."""
     estimate = getattr(judge.curator_, "noise_rate_", None)
@@ -133,13 +129,6 @@ def _out_of_fold(model: Any, labeled: Rows, n_rows: int) -> Array:
     if estimate is not None:
         values[labeled] = estimate
     return values
-
-
-def ranks_of(account: pd.DataFrame) -> pd.Series:
-    """1 for the label to look at first: the least believed, along the training and by models that had not seen it."""
-    belief = account["confidence"] * account["out_of_fold"].fillna(1.0)
-    is_suspect = (account["source"] == "given") & ~account["useful"]
-    return belief.where(is_suspect).rank(method="first").astype("Int64")
 
 
 def _reasons(account: pd.DataFrame) -> list[str]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +22,7 @@ class Candidate:
     ----------
     name, title : for files, for people
     curates, uses_unlabeled : what it does beyond a plain fit
-    n_fits : about how many fits of the backbone it takes, to foresee its time
+    n_fits : about how many fits of the backbone it takes, to estimate its time
     """
 
     name: str
@@ -39,14 +36,13 @@ class Candidate:
         backbone = make_backbone(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
-        with _without_warnings():
-            if not self.uses_unlabeled:
-                return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
-            rows = np.concatenate([labeled, unlabeled])
-            model = PseudoLabelClassifier(
-                backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
-            )
-            return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
+        if not self.uses_unlabeled:
+            return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
+        rows = np.concatenate([labeled, unlabeled])
+        model = PseudoLabelClassifier(
+            backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
+        )
+        return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
 
 
 CANDIDATES = (
@@ -57,12 +53,4 @@ CANDIDATES = (
 )
 BY_NAME = {c.name: c for c in CANDIDATES}
 PLAIN = "plain"
-JUDGE = BY_NAME["curated"]  # who judges the labels, whichever model is chosen
-
-
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    """Warnings of the estimators are for those who call them; what matters here is in the report."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+JUDGE = BY_NAME["curated"]  # judges the labels, whichever model is chosen
