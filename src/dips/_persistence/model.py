@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import dips
-from dips._data.tables import TableEncoder
+from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import read_table
 from dips._persistence.native import FORMATS, find_format
@@ -36,7 +36,7 @@ class SavedModel:
     backbone : the fitted estimator
     classes : labels, in the order of the probabilities
     preparation : of tables into numbers, with the schema of the input; None where the input is a matrix
-    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.tables.TableEncoder` learned them
+    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.encoder.TableEncoder` learned them
     about : whatever is good to know: target, settings
     notes : sentences about the last table
     """

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import has_fit_parameter
 
-from dips._data.tables import take
+from dips._data.containers import take
 from dips._dynamics import Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array

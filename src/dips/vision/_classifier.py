@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
-from dips._data.tables import row_names
 from dips._tools.arrays import Array
 from dips.curators import CURATORS, FINE, Curator
 from dips.vision import _distributed
