@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-import dips
 from dips._data.tables import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import read_table
 from dips._persistence.native import FORMATS, find_format
 from dips._tools.arrays import Array
 from dips._tools.files import sha256, without_nan, write_json
+from dips._version import __version__
 from dips.backbones import find_backbone
 from dips.exceptions import ModelError, UserError
 
@@ -149,7 +149,7 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
 
 def versions() -> dict[str, str]:
     """Versions of this package, Python and the libraries that matter."""
-    found = {"dips": dips.__version__, "python": platform.python_version()}
+    found = {"dips": __version__, "python": platform.python_version()}
     for library in _LIBRARIES:
         try:
             found[library] = version(library)
