@@ -1,10 +1,11 @@
-"""What the rounds need of a family of estimators: to fit one, to watch it learn, and to vary it."""
+"""What a family of estimators tells the rest: how to fit one, watch it learn, vary it, save it and load it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,18 +29,37 @@ FitParams = dict[str, Array]
 class Backbone:
     """One family of estimators.
 
-    A subclass names the estimators it handles and says how the class probabilities at each checkpoint are had:
-    after the training (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`).
+    A subclass names the estimators it handles, and shows the class probabilities at each checkpoint: after the training
+    (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`). Everything else has a default.
     """
 
     handles: ClassVar[tuple[str, ...]] = ()
     """``package.ClassName`` of the estimators of this family; subclasses of them are handled too."""
 
+    name: ClassVar[str] = ""
+    """What the family is called in settings and in saved models; without one, it appears in neither."""
+
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """What pip installs for this family; the versions are recorded beside a saved model."""
+
+    file_name: ClassVar[str | None] = None
+    """The file that :meth:`save` writes; None if only pickle, which runs code when it is loaded, could store it."""
+
     threads: ClassVar[str | None] = None
-    """The parameter that says how many threads one fit may use."""
+    """The parameter that sets how many threads a fit may use."""
 
     one_at_a_time: ClassVar[bool] = False
-    """Whether two fits in two threads of one process would get in each other's way."""
+    """Whether two fits in two threads of one process would disturb each other."""
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator) -> Backbone:
+        """Return the object that handles this estimator."""
+        return cls()
+
+    @staticmethod
+    def default() -> BaseEstimator:
+        """Return the unfitted estimator to use where the user names the family and no settings."""
+        raise NotImplementedError
 
     def fit(
         self,
@@ -102,8 +122,16 @@ class Backbone:
         return nullcontext()
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
-        """Parameters of one member of a diverse ensemble; its seed is set elsewhere."""
+        """Draw the parameters of one member of a diverse ensemble; its seed is set elsewhere."""
         return {}
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write the fitted estimator to a file that can be read without running code."""
+        raise NotImplementedError
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Read what :meth:`save` wrote; `unfitted` is the estimator that the user passed to ``load_model``, if any."""
+        raise NotImplementedError
 
 
 class StagedBackbone(Backbone):
