@@ -8,9 +8,9 @@ from xgboost import XGBClassifier
 
 from dips import audit, fit
 from dips._cli.app import run as dips
-from dips._study.backbones import BACKBONES
 from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.observer import Observer
+from dips.backbones._xgboost import XGBoost
 from tests.patients import patients
 
 NO_USEFUL_ROW = "The curator found no useful row"
@@ -20,7 +20,7 @@ SETTINGS = {"target": "outcome", "curator": "dips", "rounds": 2}
 @pytest.fixture
 def slow_learner(monkeypatch):
     """No label is ever believed above the fixed threshold of the curator."""
-    monkeypatch.setitem(BACKBONES, "xgboost", lambda: XGBClassifier(n_estimators=3, learning_rate=1e-3))
+    monkeypatch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=3, learning_rate=1e-3)))
 
 
 class Recorder(Observer):

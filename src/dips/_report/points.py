@@ -15,7 +15,7 @@ from dips._files.columns import Column
 from dips._report.findings import TableFindings
 from dips._report.words import how_learned
 from dips._tools.arrays import Array, Rows
-from dips.backbones import StagedBackbone, find_backbone
+from dips.backbones import find_backbone
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
 _SHARE_GIVEN = 0.6  # of the points that are no suspects, where there are more of both kinds than can be drawn
@@ -128,8 +128,11 @@ def _curves(found: TableFindings, rows: Rows, codes: Array) -> Array | None:
     A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
     """
     is_given = found.target.is_labeled[rows]
-    parts = [(found.first, is_given), (found.model, ~is_given)]
-    replayed = [(mask, replay(m.estimator_, found.X[rows[mask]], codes[mask])) for m, mask in parts if mask.any()]
+    replayed = []
+    for model, mask in ((found.first, is_given), (found.model, ~is_given)):
+        if mask.any():
+            fitted, X = model.estimator_, found.X[rows[mask]]
+            replayed.append((mask, find_backbone(fitted).curves(fitted, X, codes[mask], _CURVE)))
     if not replayed or any(curve is None for _, curve in replayed):
         return None
     n_points = min(curve.shape[1] for _, curve in replayed if curve is not None)
@@ -140,24 +143,9 @@ def _curves(found: TableFindings, rows: Rows, codes: Array) -> Array | None:
     return curves
 
 
-def replay(estimator: Any, X: Array, codes: Array, n_points: int = _CURVE) -> Array | None:
-    """Probability of each row's label at checkpoints evenly spread from the first to the last, (n, n_points).
-
-    None where the backbone cannot be replayed.
-    """
-    backbone = find_backbone(estimator)
-    if not isinstance(backbone, StagedBackbone):
-        return None
-    n = backbone.n_checkpoints(estimator, X)
-    wanted = set(np.linspace(0, n - 1, min(n_points, n)).round().astype(int).tolist())
-    rows = np.arange(codes.size)
-    stages = enumerate(backbone.stages(estimator, X))
-    return np.column_stack([np.asarray(p)[rows, codes] for e, p in stages if e in wanted])
-
-
 def _n_checkpoints(found: TableFindings) -> int:
-    backbone = find_backbone(found.first.estimator_)
-    return backbone.n_checkpoints(found.first.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
+    fitted = found.first.estimator_
+    return find_backbone(fitted).n_checkpoints(fitted, found.X[:1])
 
 
 def _shown_columns(found: TableFindings) -> list[Column]:

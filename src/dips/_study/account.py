@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 
 from dips._data.labels import UNLABELED
-from dips._dynamics import Dynamics
 from dips._files.read import Table
 from dips._files.target import Target
 from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
 from dips._tools.arrays import Array, Rows
-from dips.backbones import StagedBackbone, find_backbone
+from dips.backbones import find_backbone
 
 
 def account_of(
@@ -73,23 +72,10 @@ def _add_model(account: pd.DataFrame, model: Any, target: Target, rows: Rows, X:
     account.loc[pseudo, "final_label"] = pd.Series(target.names(codes), index=pseudo, dtype=object)
     account.loc[pseudo, "round"] = found.loc[pseudo, "round"].astype(int)
     account.loc[pseudo, "useful"] = found.loc[pseudo, "useful"].astype(bool)
-    watched = watch(model.estimator_, X[pseudo], len(target.classes))
-    if watched is not None:
-        for name, values in watched.at(codes).items():
+    replayed = find_backbone(model.estimator_).replayed(model.estimator_, X[pseudo], len(target.classes))
+    if replayed is not None:
+        for name, values in replayed.at(codes).items():
             account.loc[pseudo, name] = values
-
-
-def watch(estimator: Any, X: Array, n_classes: int) -> Dynamics | None:
-    """Return how a fitted backbone came to its probabilities, or None where it cannot be replayed."""
-    backbone = find_backbone(estimator)
-    if not isinstance(backbone, StagedBackbone):
-        return None
-    dynamics = Dynamics(len(X), n_classes)
-    dynamics.begin(backbone.n_checkpoints(estimator, X))
-    for p in backbone.stages(estimator, X):
-        dynamics.update(p)
-    dynamics.finish()
-    return dynamics
 
 
 _COLUMNS = (

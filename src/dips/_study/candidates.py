@@ -9,9 +9,9 @@ import numpy as np
 
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
-from dips._study.backbones import make_backbone
 from dips._study.settings import Settings
 from dips._tools.arrays import Array, Rows
+from dips.backbones import default_estimator
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Candidate:
 
     def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
-        backbone = make_backbone(settings.backbone)
+        backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         if not self.uses_unlabeled:
