@@ -98,7 +98,8 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     swapped = study.target.codes.copy()
     swapped[split.test] = 1 - swapped[split.test]
     found = []
-    for k, target in enumerate((study.target, replace(study.target, codes=swapped))):
+    other = replace(study.target, labels=replace(study.target.labels, codes=swapped))
+    for k, target in enumerate((study.target, other)):
         folder = RunFolder(tmp_path / str(k))
         folder.begin("")
         found.append(compare(X, target, split, settings, folder))
