@@ -25,7 +25,8 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips.backbones import default_estimator, find_backbone
-from dips.curators import CURATORS, Curator
+from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 
 N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
 
@@ -74,7 +75,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         """
         estimator = self._backbone()
         targets = self._targets(X, y, all_labeled)
-        curators = [CURATORS.resolve(self.curator) for _ in targets]
+        curators = [resolve_curator(self.curator, "tables") for _ in targets]
         weight = None if sample_weight is None else _check_weight(sample_weight, targets)
         if X_unlabeled is not None:
             n_more = X_unlabeled.n_rows if isinstance(X_unlabeled, Pool) else n_rows(X_unlabeled)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from sklearn.base import BaseEstimator
 
-from dips.vision._pool import Pool
+from dips.vision._image_pool import ImagePool
 
 if TYPE_CHECKING:
-    from dips.vision._run import Run
+    from dips.vision._rounds import ImageRounds
 
 _KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
 _ROWS_LOOKED_AT = 1000
 
 
-def describe(pool: Pool, *settings: Any) -> str:
+def describe(pool: ImagePool, *settings: Any) -> str:
     """All that must be the same for a run to be continued, as text: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
     every = max(1, pool.images.shape[0] // _ROWS_LOOKED_AT)
@@ -41,7 +41,7 @@ def _as_text(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(f'{k}={_as_text(v)}' for k, v in sorted(settings.items()))})"
 
 
-def save(path: Path, run: Run) -> None:
+def save(path: Path, run: ImageRounds) -> None:
     """Write beside the file, then put it in its place in one move."""
     state = {name: getattr(run, name) for name in _KEPT}
     beside = path.with_name(path.name + ".part")
@@ -52,7 +52,7 @@ def save(path: Path, run: Run) -> None:
     os.replace(beside, path)
 
 
-def load(path: Path, run: Run) -> None:
+def load(path: Path, run: ImageRounds) -> None:
     """Bring a run to where the file left it; without a file, leave it at its start.
 
     The file holds Python objects, so load only what you wrote yourself.

@@ -20,25 +20,23 @@ from sklearn.utils.validation import check_is_fitted
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips._data.tables import row_names
 from dips._tools.arrays import Array
-from dips.curators import CURATORS, FINE, Curator
+from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
-from dips.vision._auto import ImageAuto
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
+from dips.vision._image_pool import ImagePool
 from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
 from dips.vision._optimizer import Schedule
-from dips.vision._percentile import Percentile
-from dips.vision._pool import Pool
 from dips.vision._report import write_report
 from dips.vision._reporting import json_lines, progress
-from dips.vision._run import Plan, Run
+from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe, predict
 
 METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
-_OF_IMAGES: dict[str, Callable[[], Curator]] = {"auto": ImageAuto, "percentile": Percentile}
 _MAX_SEED = 2**31 - 1
 _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
@@ -58,7 +56,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
-        Who judges: "auto" (:class:`~dips.vision.ImageAuto`), "percentile" (the authors' rule for images), any curator
+        Who judges: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for images), any curator
         of the tables: "dips", "confidence", "small_loss", "fluctuation", "none", an object, or a function of the
         evidence.
     n_steps : int, default=20_000
@@ -192,14 +190,14 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
-        recipe, curator = self._recipe(), image_curator(self.curator)
+        recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
         log = None if self.log is None else _file("log", self.log)
-        plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
+        plan = CurationPlan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = _distributed.join(_device(self.device))
-        pool = Pool.of(images, labels.codes, labels.classes.size, device)
+        pool = ImagePool.of(images, labels.codes, labels.classes.size, device)
         seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
-        run = Run(
+        run = ImageRounds(
             pool,
             recipe,
             plan,
@@ -266,7 +264,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             self.compiled,
         )
 
-    def _keep(self, run: Run, labels: Labels, index: pd.Index | None) -> None:
+    def _keep(self, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
         self.classes_, self.curator_ = labels.classes, run.curator
         self.network_, self.scaling_ = run.training.averaged, run.pool.scaling
         self.history_ = pd.DataFrame(run.history)
@@ -290,15 +288,6 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_ = labels.decode(final)
         checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
         self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
-
-
-def image_curator(curator: Any) -> Curator:
-    """Return the curator of a name, with those that are for images alone; or the object or function given."""
-    is_ours = isinstance(curator, str) and curator in _OF_IMAGES
-    found = CURATORS.resolve(_OF_IMAGES[curator]() if is_ours else curator)
-    if isinstance(found, FINE):
-        raise ValueError('curator="fine" looks at the columns of a table and cannot judge images; choose another.')
-    return found
 
 
 def _file(name: str, given: str | Path) -> Path:

@@ -17,8 +17,8 @@ from dips._tools.arrays import Array, Rows
 from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators._none import KeepAll
 from dips.vision import _checkpoint, _distributed
+from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._pool import Pool
 from dips.vision._training import Recipe, Training
 
 _STEPS_A_TURN = 8
@@ -26,7 +26,7 @@ _MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Plan:
+class CurationPlan:
     """When labels are judged, and by what.
 
     Attributes
@@ -43,7 +43,7 @@ class Plan:
     pseudo_labels: bool = False
 
 
-class Run:
+class ImageRounds:
     """One training with a curator, advanced a few steps at a time by :meth:`proceed`.
 
     Parameters
@@ -65,9 +65,9 @@ class Run:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: ImagePool,
         recipe: Recipe,
-        plan: Plan,
+        plan: CurationPlan,
         curator: Curator,
         seed: int = 0,
         *,
@@ -202,7 +202,7 @@ class Run:
         """Class probabilities of the labeled rows, each from a warm-up without it; the folds are trained together."""
         folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
         trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
-        together([_steps(training, self.plan.warm_up_steps) for training in trainings])
+        interleave([_steps(training, self.plan.warm_up_steps) for training in trainings])
         p = np.empty((self.rows.size, self.pool.n_classes))
         for (_, test), training in zip(folds, trainings, strict=True):
             p[test] = training.probabilities(rows=self.rows[test])
@@ -233,7 +233,7 @@ class Run:
         )
 
 
-def together(advancing: Iterable[Iterator[None]]) -> None:
+def interleave(advancing: Iterable[Iterator[None]]) -> None:
     """Advance several in turn until all are done; on a GPU each has a stream of its own and they overlap."""
     pending = list(advancing)
     while pending:
