@@ -6,8 +6,11 @@ import io
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
-Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("torch")
+pytest.importorskip("PIL")
+
+import torch
+from PIL import Image
 
 from dips._paper.images.measures import _rehearse, labeled_part, noisy_labels, some_of, train_and_measure
 from dips.curators._choose import resolve_curator

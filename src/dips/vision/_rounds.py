@@ -13,8 +13,9 @@ from torch import Tensor
 
 from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
+from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
-from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
+from dips.curators._base import Curator, Evidence
 from dips.curators._none import KeepAll
 from dips.vision import _checkpoint, _distributed
 from dips.vision._image_pool import ImagePool
@@ -162,7 +163,7 @@ class ImageRounds:
         """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
-        self.useful[watched] = keep_every_class(checked_mask(self.curator, evidence), evidence)
+        self.useful[watched] = judge(self.curator, evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.trust(self.useful | self.is_given)
@@ -182,18 +183,13 @@ class ImageRounds:
         def out_of_fold(n_folds: int) -> Array:
             if self.unseen is None:
                 self.unseen = self._out_of_fold(n_folds)
-            p = np.full((watched.size, self.pool.n_classes), np.nan)
-            p[is_given] = self.unseen
-            return p
+            return self.unseen
 
-        return Evidence(
-            labels=labels,
-            is_given=is_given,
-            n_classes=self.pool.n_classes,
-            round=self.round,
-            statistics=dynamics.at(labels),
-            mean_probabilities=dynamics["confidence"],
-            probabilities=dynamics.probabilities,
+        return gather_evidence(
+            dynamics,
+            labels,
+            is_given,
+            self.round,
             features=lambda: self.pool.images.cpu().numpy()[watched],
             out_of_fold=out_of_fold,
         )
@@ -213,8 +209,7 @@ class ImageRounds:
         return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
 
     def _dynamics(self, n_rows: int) -> Dynamics:
-        statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
-        dynamics = Dynamics(n_rows, self.pool.n_classes, statistics, self.curator.window)
+        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
         dynamics.begin(self.plan.n_checkpoints)
         return dynamics
 
