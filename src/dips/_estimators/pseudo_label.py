@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from dips._estimators.base import N_JOBS, CuratingClassifier
 from dips._rounds.rounds import Rounds
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array
-from dips._tools.progress import bars
+from dips._tools.observer import Observer
+from dips._tools.progress import ProgressBars
 from dips._tools.warnings import warn
 from dips.curators import Curator
 from dips.labelers import LABELERS, Labeler
@@ -145,11 +147,11 @@ class PseudoLabelClassifier(CuratingClassifier):
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         """
         labeler = LABELERS.resolve(self.labeler)
-        with bars(bool(self.verbose)) as add_bar:
+        with ProgressBars() if self.verbose else nullcontext(Observer()) as observer:
             if isinstance(X_unlabeled, str | Path):
                 X_unlabeled = ParquetPool(X_unlabeled)
             if isinstance(X_unlabeled, ParquetPool):
-                X_unlabeled = X_unlabeled.reporting(add_bar("rows of this pass", X_unlabeled.n_rows))
+                X_unlabeled = X_unlabeled.observed(observer)
 
             def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
                 if self.n_rounds == 1 and not labels.is_labeled.all():
@@ -162,7 +164,7 @@ class PseudoLabelClassifier(CuratingClassifier):
                     self.grow,
                     at_start=self.curate in ("both", "start"),
                     in_rounds=self.curate in ("both", "rounds"),
-                    on_round=add_bar("rounds", self.n_rounds),
+                    observer=observer,
                 )
 
             results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators._none import KeepAll
 from dips.labelers._base import Candidates, Labeler, Moments, caps_of_round, checked_proposal, class_frequencies
@@ -78,14 +78,14 @@ class Rounds:
         at_start: bool = True,
         in_rounds: bool = True,
         track: Array | None = None,
-        on_round: Callable[[int], None] = lambda t: None,
+        observer: Observer | None = None,
     ) -> None:
         self.trainer, self.labeler, self.curator = trainer, labeler, curator
         self.n_rounds, self.grow = n_rounds, grow
         curates = not isinstance(curator, KeepAll)
         self.at_start, self.in_rounds = at_start and curates, in_rounds and curates and labeler is not None
         self.track = _NO_ROWS if track is None else track
-        self.on_round = on_round
+        self.observer = observer or Observer()
         if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
         elif labeler is not None and labeler.member_window is not None:
@@ -96,9 +96,10 @@ class Rounds:
         run = Run(given)
         if self.at_start or (self.in_rounds and not self._left(run).size):  # without a round to curate in, curate once
             self._start(run)
+            self.observer.on_round(run.history[-1], self.n_rounds)
         for t in range(1, self.n_rounds + 1):
             self._round(run, t)
-            self.on_round(t)
+            self.observer.on_round(run.history[-1], self.n_rounds)
             if run.termination:
                 break
         return run

@@ -1,26 +1,43 @@
-"""Bars that move while rounds are trained; silent where nobody watches."""
+"""Progress bars on a terminal; silent anywhere else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from dips._tools.observer import Observer
 
 
-@contextmanager
-def bars(enabled: bool) -> Iterator[Callable[[str, int], Callable[[int], None]]]:
-    """Yield a function that adds a bar of so many steps, and returns one that is told how many of them are done."""
-    if not enabled:
-        yield lambda description, total: lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+class ProgressBars(Observer):
+    """A bar of the rounds, and one of the rows where they are read in batches; use it as a context."""
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        def add(description: str, total: int) -> Callable[[int], None]:
-            task = progress.add_task(description, total=total)
-            return lambda done: progress.update(task, completed=done)
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._tasks: dict[str, Any] = {}
 
-        yield add
+    def __enter__(self) -> ProgressBars:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def on_round(self, record: dict[str, Any], n_rounds: int) -> None:
+        """Move the bar of the rounds."""
+        self._update("rounds", record["round"], n_rounds)
+
+    def on_rows(self, n_done: int, n_rows: int) -> None:
+        """Move the bar of the rows."""
+        self._update("rows of this pass", n_done, n_rows)
+
+    def _update(self, what: str, n_done: int, total: int) -> None:
+        if what not in self._tasks:
+            self._tasks[what] = self._progress.add_task(what, total=total)
+        self._progress.update(self._tasks[what], completed=n_done, total=total)
