@@ -4,7 +4,7 @@ from dips import CuratedClassifier
 from dips._study.settings import Settings
 from dips.curators import Auto, Curator, ImageAuto, Percentile
 from dips.curators._choose import curator_names, resolve_curator
-from dips.exceptions import UserError
+from dips.exceptions import SettingsError
 
 
 class ForAll(Curator):
@@ -35,5 +35,5 @@ def test_a_table_refuses_a_curator_of_images_before_any_work(curator):
 
 
 def test_a_study_refuses_a_curator_of_images():
-    with pytest.raises(UserError, match='curator="percentile" is for images'):
+    with pytest.raises(SettingsError, match='curator="percentile" is for images'):
         Settings("y", curator="percentile").checked()

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from dips.curators import CURATORS
 from dips.curators._base import Curator
+from dips.exceptions import InputError
 
 Kind = Literal["tables", "images"]
 _DEFAULTS: dict[Kind, str] = {"tables": "auto", "images": "image_auto"}  # what "auto" means
@@ -27,7 +28,7 @@ def resolve_curator(spec: Any, kind: Kind) -> Curator:
     curator = CURATORS.resolve(_DEFAULTS[kind] if isinstance(spec, str) and spec == "auto" else spec)
     if kind not in curator.judges:
         name = f'"{spec}"' if isinstance(spec, str) else type(curator).__name__
-        raise ValueError(
+        raise InputError(
             f"curator={name} is for {' and '.join(curator.judges)} and cannot judge {kind}; "
             f"choose among {', '.join(curator_names(kind))}."
         )

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from dips._cli import options as o
-from dips._cli.app import StoppedError, app
+from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable, progress, said_of_labels
 from dips._files.columns import KINDS
 from dips._report.words import SHARES, title_of
@@ -20,6 +20,7 @@ from dips._study.candidates import BY_NAME, PLAIN
 from dips._study.data import StudyData
 from dips._study.fitting import fit as fit_study
 from dips._study.run import Run
+from dips.exceptions import StoppedError
 
 _MANY_COLUMNS = 25
 

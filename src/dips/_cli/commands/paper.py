@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dips._cli import options as o
-from dips._cli.app import StoppedError, app
+from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable, remarks
-from dips.exceptions import UserError
+from dips.exceptions import StoppedError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
