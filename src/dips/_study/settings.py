@@ -11,6 +11,7 @@ from typing import Any
 from dips._study.backbones import BACKBONES
 from dips._study.metrics import find_metric
 from dips.curators._choose import resolve_curator
+from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from sklearn.base import BaseEstimator
 
+from dips.exceptions import InputError
 from dips.vision._image_pool import ImagePool
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def load(path: Path, run: ImageRounds) -> None:
         return
     stored = torch.load(path, map_location=run.pool.device, weights_only=False)
     if stored["described"] != run.described:
-        raise ValueError(
+        raise InputError(
             f"{path} was written by a run with other settings or data, so it cannot be continued; remove it, or name "
             f"another file. It has: {stored['described']}. This run has: {run.described}."
         )

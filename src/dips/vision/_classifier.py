@@ -22,6 +22,7 @@ from dips._data.tables import row_names
 from dips._tools.arrays import Array
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
+from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
 from dips.vision._fixmatch import FixMatch
@@ -187,7 +188,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:
-            raise ValueError(
+            raise InputError(
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
@@ -251,9 +252,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _recipe(self) -> Recipe:
         if isinstance(self.network, str) and self.network not in NETWORKS:
-            raise ValueError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
+            raise InputError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
         if isinstance(self.method, str) and self.method not in METHODS:
-            raise ValueError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
+            raise InputError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
         return Recipe(
             self.network,
             METHODS[self.method]() if isinstance(self.method, str) else self.method,
@@ -294,9 +295,9 @@ def _file(name: str, given: str | Path) -> Path:
     """Return where to write, refused before any work if nothing can be written there."""
     path = Path(given)
     if os.path.isdir(path) or not os.path.isdir(path.parent):
-        raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
+        raise InputError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
     if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
+        raise InputError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
     return path
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import N_WEAK, Augmentation
 from dips.vision._fixmatch import FixMatch
@@ -199,7 +200,7 @@ def _sizes(recipe: Recipe) -> tuple[int, int]:
     """Labeled and unlabeled images that this process takes of a step's."""
     n = _distributed.n_processes()
     if recipe.batch_size % n:
-        raise ValueError(f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple.")
+        raise InputError(f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple.")
     n_labeled = recipe.batch_size // n
     return n_labeled, n_labeled * recipe.unlabeled_ratio if recipe.method.uses_unlabeled else 0
 

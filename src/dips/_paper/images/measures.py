@@ -16,6 +16,7 @@ from dips._tools.arrays import Array, Rows
 from dips.curators._base import Curator
 from dips.datasets import flip_labels
 from dips.datasets._image_sets import ImageData
+from dips.exceptions import InputError
 from dips.vision._image_pool import ImagePool
 from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe
@@ -44,7 +45,7 @@ def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
     rng = np.random.RandomState(seed)
     classes = np.unique(y)
     if n_labeled < classes.size:
-        raise ValueError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
+        raise InputError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
     hidden = np.full(y.shape, -1)
     for c in classes:
         rows = rng.permutation(np.flatnonzero(y == c))[: n_labeled // classes.size]
@@ -57,7 +58,7 @@ def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int)
     if isinstance(noise, str):
         if noise not in data.noisy:
             known = ", ".join(data.noisy) or "none"
-            raise ValueError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
+            raise InputError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
         return labeled_part(data.noisy[noise], n_labeled, seed)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 
