@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -21,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
 from dips._tools.arrays import Array
+from dips._tools.progress import ProgressBars
 from dips.datasets import flip_labels, make_quadrants
 
 N_SEEDS = 8
@@ -72,9 +72,11 @@ def main() -> None:
     }
     work = [(name, seed) for name in tables for seed in range(N_SEEDS)]
     trials: dict[str, list[Trial]] = {name: [] for name in tables}
-    for name, seed in track(work, "training", console=console, disable=not console.is_terminal, transient=True):
-        X, y = tables[name]
-        trials[name].append(run_trial(X, y, seed))
+    with ProgressBars(title="training", transient=True) as bars:
+        for n_done, (name, seed) in enumerate(work):
+            bars.on_step(n_done, len(work))
+            X, y = tables[name]
+            trials[name].append(run_trial(X, y, seed))
     console.print(_summary(trials))
     _draw(pyplot, trials)
     console.print(f"The picture is in {PICTURE.resolve()}")

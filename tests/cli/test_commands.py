@@ -177,9 +177,9 @@ def test_every_default_is_in_the_help(capsys):
         (["fit", "patients.csv", "-t", "outcom"], 3, "did you mean 'outcome'?"),
         (["fit", "patients.csv", "-t", "outcome", "--metric", "f1"], 3, "metric 'f1' is not known"),
         (["fit", "patients.csv", "-t", "outcome", "--curator", "dipps"], 3, "did you mean 'dips'?"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "is there already"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "holds other things than a run"),
-        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "is there already"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "exists already"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "is not a run folder of dips"),
+        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
         (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "jobs is the number of folds trained at once"),
         (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "seed must be from 0"),
         (["predict", "gone", "patients.csv"], 5, "is no run folder of dips"),
@@ -263,7 +263,7 @@ def test_ctrl_c_says_how_to_go_on(at_home, monkeypatch, capsys):
 
     monkeypatch.setattr("dips._study.compare._fit_and_predict", stop)
     assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "stopped"]) == 130
-    assert "The same command goes on where it was" in said(capsys)[1]
+    assert "The same command continues where it stopped" in said(capsys)[1]
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path, capsys):

@@ -5,10 +5,11 @@ import pytest
 
 from dips._files import Preparation
 from dips._report.words import reason
-from dips._study.account import account_of, noise_estimate, watch
+from dips._study.account import account_of, noise_estimate
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
 from dips._study.settings import Settings
+from dips.backbones import find_backbone
 from tests.patients import patients
 
 TABLE, _ = patients()
@@ -62,7 +63,7 @@ def test_beliefs_in_pseudo_labels_are_averages_along_the_last_training(parts):
     study, X, _, model, account = parts
     rows = np.flatnonzero(account["source"] == "pseudo")
     codes = np.array([study.target.classes.index(label) for label in account["final_label"][rows]])
-    statistics = watch(model.estimator_, X[rows], 2).at(codes)
+    statistics = find_backbone(model.estimator_).replayed(model.estimator_, X[rows], 2).at(codes)
     np.testing.assert_allclose(account["confidence"][rows], statistics["confidence"])
     np.testing.assert_allclose(account["aleatoric"][rows], statistics["aleatoric"])
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dips._data.containers import is_frame, library, names_of
 from dips._data.pool import BATCH, Pool, together
-from dips._data.tables import is_frame, library, names_of
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 

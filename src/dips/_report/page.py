@@ -25,7 +25,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
-    summary = {"unit": ROW} | summary  # those of early runs do not say
+    summary = {"unit": ROW, "warnings": []} | summary  # summaries of early runs lack them
     folder = files("dips._report")
     script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     environment = Environment(

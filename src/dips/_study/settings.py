@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dips._study.backbones import BACKBONES
 from dips._study.metrics import find_metric
+from dips.backbones._registry import default_names
 from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
@@ -60,8 +60,8 @@ class Settings:
             raise SettingsError(str(error)) from None
         if self.curator == "none":
             raise SettingsError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
-        if self.backbone not in BACKBONES:
-            raise SettingsError(f"backbone {self.backbone!r} is not known; there are {', '.join(BACKBONES)}.")
+        if self.backbone not in default_names():
+            raise SettingsError(f"backbone {self.backbone!r} is not known; there are {', '.join(default_names())}.")
         if not 0.05 <= self.holdout <= 0.5:
             raise SettingsError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
         if self.rounds < 2:

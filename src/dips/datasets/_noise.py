@@ -15,8 +15,8 @@ from scipy.stats import truncnorm
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, encode_labels
-from dips._data.tables import TableEncoder
 from dips._tools.arrays import Array
 from dips.exceptions import InputError
 

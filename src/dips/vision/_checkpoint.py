@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from sklearn.base import BaseEstimator
 
+from dips._tools.files import whole_file
 from dips.exceptions import InputError
 from dips.vision._image_pool import ImagePool
 
@@ -45,12 +45,8 @@ def _as_text(value: Any) -> str:
 def save(path: Path, run: ImageRounds) -> None:
     """Write beside the file, then put it in its place in one move."""
     state = {name: getattr(run, name) for name in _KEPT}
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
+    with whole_file(path, survives_power_loss=True) as file:
         torch.save({"described": run.described, "training": run.training.state(), "run": state}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
 
 
 def load(path: Path, run: ImageRounds) -> None:

@@ -17,8 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
-from dips._data.tables import row_names
+from dips._estimators.samples import samples_frame
 from dips._tools.arrays import Array
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
@@ -272,18 +273,16 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         p = run.training.probabilities()
         is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
         final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
-        distrusted = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
-        self.samples_ = pd.DataFrame(
-            {
-                "source": np.where(run.is_given, "given", np.where(is_pseudo, "pseudo", "unlabeled")),
-                "given_label": labels.decode_or_none(run.labels),
-                "final_label": labels.decode_or_none(final),
-                "round": np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
-                "confidence": run.confidence,
-                "aleatoric": run.aleatoric,
-                "useful": run.useful & (run.is_given | is_pseudo),
-                "suggested_label": labels.decode_or_none(np.where(distrusted, p.argmax(axis=1), UNLABELED)),
-            },
+        has_suggestion = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
+        self.samples_ = samples_frame(
+            labels.decode_or_none,
+            given=run.labels,
+            final=final,
+            rounds=np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
+            confidence=run.confidence,
+            aleatoric=run.aleatoric,
+            useful=run.useful & (run.is_given | is_pseudo),
+            suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
             index=index,
         )
         self.transduction_ = labels.decode(final)

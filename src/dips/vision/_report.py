@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dips._report import ImageFindings, render, summarize_images
-from dips._study.account import ranks_of
+from dips._report.suspects import suspicion_ranks
 from dips._tools.arrays import Array
 from dips._tools.files import without_nan, write_whole
 from dips.exceptions import InputError
@@ -61,7 +61,7 @@ def account_of(clf: ImageClassifier, classes: list[str]) -> pd.DataFrame:
         account[column] = account[column].map(names).astype(object)
     account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
     account.loc[is_given, "out_of_fold"] = getattr(clf.curator_, "out_of_fold_", np.nan)
-    account["suspicion"] = ranks_of(account)
+    account["suspicion"] = suspicion_ranks(account)
     return account
 
 

@@ -13,11 +13,11 @@ from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable
 from dips._persistence.model import versions
 from dips._report import render
-from dips._study.backbones import BACKBONES
 from dips._study.folder import refuse_to_overwrite
 from dips._study.metrics import METRICS
 from dips._study.run import Run
 from dips._tools.files import write_whole
+from dips.backbones._registry import default_names
 from dips.curators import CURATORS
 from dips.labelers import LABELERS
 
@@ -54,7 +54,7 @@ def info(as_json: o.Json = False) -> None:
     record = {
         "versions": versions(),
         "cores": os.cpu_count(),
-        "backbones": list(BACKBONES),
+        "backbones": default_names(),
         "labelers": list(LABELERS.by_name()),
         "curators": list(CURATORS.by_name()),
         "metrics": list(METRICS),
