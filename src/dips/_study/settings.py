@@ -10,7 +10,7 @@ from typing import Any
 
 from dips._study.metrics import find_metric
 from dips.backbones._registry import default_names
-from dips.curators import CURATORS
+from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
 
@@ -53,11 +53,11 @@ class Settings:
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse what is not known, before anything is read."""
-        for name, registry in (("labeler", LABELERS), ("curator", CURATORS)):
-            try:
-                registry.resolve(getattr(self, name))
-            except (ValueError, TypeError) as error:
-                raise SettingsError(str(error)) from None
+        try:
+            LABELERS.resolve(self.labeler)
+            resolve_curator(self.curator, "tables")
+        except (ValueError, TypeError) as error:
+            raise SettingsError(str(error)) from None
         if self.curator == "none":
             raise SettingsError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
         if self.backbone not in default_names():

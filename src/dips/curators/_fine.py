@@ -31,6 +31,7 @@ class FINE(Curator):
     """
 
     name = "fine"
+    judges = ("tables",)  # it compares columns
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""

@@ -16,6 +16,7 @@ from xgboost import XGBClassifier
 
 from dips._tools.arrays import Array
 from dips.backbones import default_estimator, find_backbone
+from dips.exceptions import InputError
 
 BACKBONES = ("xgboost paper", "xgboost sensible", "xgboost tuned", "histgb", "catboost", "mlp")
 _GRID = {"max_depth": [2, 4], "learning_rate": [0.03, 0.1]}
@@ -35,7 +36,7 @@ def make_backbone(name: str, X: Array, y: Array, seed: int) -> BaseEstimator:
         return default_estimator("catboost").set_params(thread_count=1)
     if name == "mlp":
         return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), MLPClassifier(max_iter=60))
-    raise ValueError(f"No backbone is called {name!r}; choose among {', '.join(BACKBONES)}.")
+    raise InputError(f"No backbone is called {name!r}; choose among {', '.join(BACKBONES)}.")
 
 
 def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
