@@ -81,7 +81,7 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
     out, _ = said(capsys)
     assert "of the labels look wrong" in out
-    assert "while training" in " ".join(out.split())
+    assert "models that had not seen the row gave" in " ".join(out.split())
 
 
 def test_audit_writes_a_list_a_page_and_json(at_home, tmp_path, capsys):

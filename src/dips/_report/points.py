@@ -193,11 +193,11 @@ def short(value: Any) -> str:
 
 
 def _typical(found: TableFindings, shown: list[Column]) -> list[list[str]]:
-    """For each class and column, the middle number or the most frequent category among trusted labels."""
-    is_trusted = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
+    """For each class and column, the middle number or the most frequent category among useful labels."""
+    is_useful = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
     codes, typical = found.target.codes, []
     for c in range(len(found.target.classes)):
-        rows = np.flatnonzero(is_trusted & (codes == c))[:5_000]
+        rows = np.flatnonzero(is_useful & (codes == c))[:5_000]
         typical.append([_middle(col, found.table.columns[col.name].take(pa.array(rows))) for col in shown])
     return typical
 

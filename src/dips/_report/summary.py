@@ -1,4 +1,4 @@
-"""Findings to plain data: everything that the page shows, and nothing else, ready for JSON."""
+"""From findings to plain data: everything that the page shows and nothing else, ready for JSON."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ def _rounds(found: TableFindings) -> dict[str, Any]:
     return {
         "history": history.to_dict("records"),
         "proposed": by_round,
-        "given_dropped": [int(n) for n in _dropped(found, len(codes))],
+        "given_suspects": _suspects_by_class(found, len(codes)),
     }
 
 
-def _dropped(found: TableFindings, n_classes: int) -> Any:
-    dropped = (found.account["suspicion"].notna()).to_numpy()
-    return np.bincount(found.target.codes[dropped], minlength=n_classes)
+def _suspects_by_class(found: TableFindings, n_classes: int) -> list[int]:
+    is_suspect = found.account["suspicion"].notna().to_numpy()
+    return np.bincount(found.target.codes[is_suspect], minlength=n_classes).tolist()
 
 
 def _made(found: TableFindings) -> dict[str, Any]:
