@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dips._version import __version__
+
 if TYPE_CHECKING:
     from dips._data.parquet import ParquetPool
     from dips._estimators.curated import Audit, CuratedClassifier, characterize
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from dips._study.fitting import fit
     from dips._tools.observer import Observer
     from dips.exceptions import DataError, ModelError, OutputError, UserError
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "_estimators.curated",

@@ -23,7 +23,8 @@ from dips._estimators.validation import (
 from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array, Rows
 from dips._tools.sklearn_compat import HasMethods, fit_context
-from dips.curators import CURATORS, Curator
+from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 
 
 class CuratedClassifier(CuratingClassifier):
@@ -99,7 +100,7 @@ class CuratedClassifier(CuratingClassifier):
             # Validate: whatever can be refused is refused before any training.
             estimator = check_estimator_parameter(self.estimator)
             targets = check_targets(self, X, y, all_labeled=all_labeled)
-            curators = [CURATORS.resolve(self.curator) for _ in targets]
+            curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights = check_weights(sample_weight, targets)
             pool, index = self._make_pool(X)
 

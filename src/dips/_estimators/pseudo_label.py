@@ -31,7 +31,8 @@ from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
 from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from dips._tools.warnings import warn
-from dips.curators import CURATORS, Curator
+from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 from dips.labelers import LABELERS, Labeler
 
 
@@ -161,7 +162,7 @@ class PseudoLabelClassifier(CuratingClassifier):
             estimator = check_estimator_parameter(self.estimator)
             labeler = LABELERS.resolve(self.labeler)
             targets = check_targets(self, X, y)
-            curators = [CURATORS.resolve(self.curator) for _ in targets]
+            curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights = check_weights(sample_weight, targets)
 
             # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.

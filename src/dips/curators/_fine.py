@@ -31,7 +31,7 @@ class FINE(Curator):
     """
 
     name = "fine"
-    needs_columns = True
+    judges = ("tables",)  # it compares columns
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""
