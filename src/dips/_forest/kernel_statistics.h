@@ -2,8 +2,6 @@
 
 #define BLOCK 64 /* rows worked on together */
 
-enum { CONFIDENCE, ALEATORIC, VARIANCE, CORRECTNESS, LOSS, FLUCTUATION, ENTROPY, N_STATISTICS };
-
 /* One binary serves old and new processors: the loader picks the widest vectors that the machine has. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define WIDEST_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -18,6 +16,16 @@ enum { CONFIDENCE, ALEATORIC, VARIANCE, CORRECTNESS, LOSS, FLUCTUATION, ENTROPY,
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 #endif
+
+/* The statistics, in the order of their outputs. There is no other list: Python reads the names from dips_statistics. */
+#define STATISTICS(ENTRY)                                                                                          \
+    ENTRY(CONFIDENCE, "confidence") ENTRY(ALEATORIC, "aleatoric") ENTRY(VARIANCE, "variance")                      \
+    ENTRY(CORRECTNESS, "correctness") ENTRY(LOSS, "loss") ENTRY(FLUCTUATION, "fluctuation") ENTRY(ENTROPY, "entropy")
+#define NUMBER_OF(number, name) number,
+#define NAME_OF(number, name) name " "
+
+enum { STATISTICS(NUMBER_OF) N_STATISTICS };
+EXPORT const char dips_statistics[] = STATISTICS(NAME_OF);
 
 /* exp and log without a branch or a call, so that they vectorize; relative error about 1e-7 (Cephes polynomials). */
 INLINE float exp_of(float x) {
