@@ -1,4 +1,4 @@
-"""What the compiled watch passes share: rows in chunks over threads, and the check that a model was understood."""
+"""What the compiled watch passes share: rows in chunks over threads, and the check that a model was read correctly."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ def watch_chunks(
     one_chunk: Callable[[slice, range, Array, Any], int],
     n_rows: int,
     n_checkpoints: int,
+    n_outputs: int,
     dynamics: Dynamics,
     rows: slice,
     n_threads: int,
 ) -> None:
     """Call `one_chunk` for every few rows with the window, and with where their probabilities and statistics go."""
+    if dynamics.n_classes != max(2, n_outputs):
+        raise ValueError(f"The model has {max(2, n_outputs)} classes; {dynamics.n_classes} were asked for.")
     window = dynamics.window_of(n_checkpoints)
     p = dynamics.probabilities[rows]
     averages = {name: average[rows] for name, average in dynamics.averages.items()}
@@ -47,11 +50,11 @@ def watch_chunks(
 
 
 def missing_constant(margin: Array, sum_of_leaves: Array) -> Array | None:
-    """What the leaves (n, outputs) leave unexplained of a library's own raw scores of a few rows.
+    """Return what a library's own raw scores of a few rows have beyond the sums of leaves (n, outputs).
 
-    None if it is not the same for every row: then the trees were not understood, and must not be used.
+    None if that is not the same for every row: then the trees were misread and must not be used.
     """
     difference = np.asarray(margin, dtype=np.float64).reshape(sum_of_leaves.shape) - sum_of_leaves
     constant = np.median(difference, axis=0)
-    understood = (np.abs(difference - constant) <= _ROUNDING * (1 + np.abs(difference))).all()
-    return constant if understood else None
+    is_read = (np.abs(difference - constant) <= _ROUNDING * (1 + np.abs(difference))).all()
+    return constant if is_read else None

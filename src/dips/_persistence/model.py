@@ -19,7 +19,7 @@ from dips._tools.arrays import Array
 from dips._tools.files import sha256, without_nan, write_json
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
-from dips.backbones._registry import families, find_family
+from dips.backbones._registry import families, find_family, handled_by
 from dips.exceptions import ModelError, UserError
 
 FORMAT_VERSION = 1
@@ -164,7 +164,7 @@ def _savable(estimator: Any) -> tuple[Backbone, str]:
     backbone = find_backbone(estimator)
     if backbone.file_name is not None and backbone.name:
         return backbone, backbone.file_name
-    savable = {handled for family in families() if family.file_name for handled in family.handles}
+    savable = {handled for family in families() if family.file_name for handled in handled_by(family)}
     names = sorted(handled.partition(".")[2] for handled in savable if not handled.startswith("dips."))
     raise UserError(
         f"{type(estimator).__name__} can only be stored by pickle, which runs code when it is loaded, so it is not "

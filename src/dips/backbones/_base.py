@@ -33,8 +33,8 @@ class Backbone:
     (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`). Everything else has a default.
     """
 
-    handles: ClassVar[tuple[str, ...]] = ()
-    """``package.ClassName`` of the estimators of this family; subclasses of them are handled too."""
+    handles: ClassVar[tuple[str | type, ...]] = ()
+    """The estimators of this family, as ``"package.ClassName"`` or as classes; their subclasses are handled too."""
 
     name: ClassVar[str] = ""
     """What the family is called in settings and in saved models; without one, it appears in neither."""

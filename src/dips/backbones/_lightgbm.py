@@ -81,7 +81,10 @@ class LightGBM(StagedBackbone):
         if not Forest.reads(X):
             return None
         n_outputs = int(estimator.booster_.num_model_per_iteration())
-        forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        try:
+            forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        except ValueError:  # a release that writes its models in another way
+            return None
         return forest and forest.calibrated(X, lambda probes: estimator.predict_proba(probes, raw_score=True))
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:

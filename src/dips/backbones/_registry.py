@@ -45,19 +45,19 @@ def register_backbone(family: F | None = None, *, replace: bool = False) -> F | 
         return lambda decorated: register_backbone(decorated, replace=replace)
     if not family.handles:
         raise ValueError(
-            f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators it is for, "
+            f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators that it is for, "
             'such as handles = ("package.ClassName",).'
         )
     if not replace:
         _refuse_conflicts(family)
-    _by_handle.update(dict.fromkeys(family.handles, family))
+    _by_handle.update(dict.fromkeys(handled_by(family), family))
     if family.name:
         _by_name[family.name] = family
     return family
 
 
 def _refuse_conflicts(family: type[Backbone]) -> None:
-    taken = {handled: _by_handle[handled] for handled in family.handles if handled in _by_handle}
+    taken = {handled: _by_handle[handled] for handled in handled_by(family) if handled in _by_handle}
     if family.name in _by_name:
         taken[f"The name {family.name!r}"] = _by_name[family.name]
     for what, other in taken.items():
@@ -80,13 +80,22 @@ def find_backbone(estimator: BaseEstimator) -> Backbone:
     >>> type(find_backbone(HistGradientBoostingClassifier())).__name__
     'Staged'
     """
-    names = [f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__]
+    names = [_name_of(parent) for parent in type(estimator).__mro__]
     if names[0] not in _by_handle:
         _load_plugins()
     for name in names:
         if name in _by_handle:
             return _by_handle[name].of(estimator)
     return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
+
+
+def handled_by(family: type[Backbone]) -> list[str]:
+    """Return the estimators of a family as ``package.ClassName``."""
+    return [handled if isinstance(handled, str) else _name_of(handled) for handled in family.handles]
+
+
+def _name_of(estimator_class: type) -> str:
+    return f"{estimator_class.__module__.partition('.')[0]}.{estimator_class.__name__}"
 
 
 def families() -> list[type[Backbone]]:
