@@ -13,7 +13,7 @@ from dips._forest import kernel
 from dips._tools.arrays import Array
 
 N_PROBES = 32
-_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert on the way
+_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert without much memory
 _ROUNDING = 1e-4  # of a sum of hundreds of leaves in single precision
 
 
@@ -26,7 +26,7 @@ def watch_chunks(
     rows: slice,
     n_threads: int,
 ) -> None:
-    """Call `one_chunk` for every few rows with the window, and with where their probabilities and statistics go."""
+    """Call `one_chunk` on chunks of rows, with the window and the arrays for their probabilities and statistics."""
     if dynamics.n_classes != max(2, n_outputs):
         raise ValueError(f"The model has {max(2, n_outputs)} classes; {dynamics.n_classes} were asked for.")
     window = dynamics.window_of(n_checkpoints)
@@ -45,7 +45,7 @@ def watch_chunks(
         with ThreadPoolExecutor(n_threads) as threads:
             statuses = list(threads.map(watch, starts))
     if any(statuses):
-        raise MemoryError("There is too little memory to watch even a few rows.")
+        raise MemoryError("Too little memory is left to watch even a few rows.")
     dynamics.saw(n_checkpoints)
 
 

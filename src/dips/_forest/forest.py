@@ -88,7 +88,7 @@ class Forest:
         )
 
     def __post_init__(self) -> None:
-        """Refuse trees that would lead out of their arrays, or in a circle."""
+        """Refuse trees that lead outside of their arrays or have cycles."""
         problem = self._problem()
         if problem:
             raise ValueError(f"The trees were misread: {problem}.")
@@ -106,7 +106,7 @@ class Forest:
         if (children >= np.tile(np.repeat(sizes, sizes)[is_inner], 2)).any():
             return "a child is not a node of its tree"
         n_parents = np.bincount(children + np.tile(root[is_inner], 2), minlength=self.left.size)
-        if (n_parents > 1).any() or n_parents[self.offsets[:-1]].any():  # only such can lead in a circle
+        if (n_parents > 1).any() or n_parents[self.offsets[:-1]].any():  # the only ways to a cycle
             return "a node has two parents or is the child of itself"
         if (self.feature[is_inner] < 0).any():
             return "a column is negative"
@@ -128,7 +128,7 @@ class Forest:
 
     @cached_property
     def n_columns(self) -> int:
-        """How many columns a table must have for the trees to be walked."""
+        """How many columns a table must have for these trees."""
         return int(self.feature[self.left >= 0].max(initial=-1)) + 1
 
     def _check_columns(self, X: Array) -> None:
@@ -184,7 +184,7 @@ class Forest:
 
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
-        """Inner nodes, children before parents, and where each tree's begin."""
+        """Inner nodes, children before parents, and where those of each tree begin."""
         real = self.threshold.dtype
         step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
         steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)

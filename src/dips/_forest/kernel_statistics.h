@@ -73,7 +73,7 @@ INLINE float log_of(float x) {
 
 #define LEAST 2.220446e-16f /* a probability of 0 costs 36, not infinity */
 
-/* Class probabilities (C, BLOCK) from raw scores: one row of scores for two classes, else one a class. */
+/* Class probabilities (C, BLOCK) from raw scores: one row of scores for two classes, otherwise one per class. */
 INLINE void probabilities_of(const float *margin, int n_classes, int n_outputs, float *p) {
     if (n_outputs == 1) {
         for (int r = 0; r < BLOCK; r++) {
@@ -178,7 +178,7 @@ INLINE void write_averages(const double *sums, int n_classes, int first_class, i
 typedef struct {
     int n_classes, n_outputs, first_class;
     int64_t n_rounds, first, last; /* statistics are over the checkpoints first..last-1 */
-    float *const *wanted;          /* (n, C) outputs, NULL for what nobody asked for; ENTROPY is (n,) */
+    float *const *wanted;          /* (n, C) outputs, NULL if not asked for; ENTROPY is (n,) */
     float *p_out;                  /* (n, C), of the last checkpoint */
     float *memory, *now, *before;  /* probabilities (C, BLOCK) of this checkpoint and the one before */
     double *sums;                  /* (N_STATISTICS, C, BLOCK) */
@@ -189,7 +189,7 @@ INLINE int open_sink(sink *s, int64_t n_classes, int64_t n_outputs, int64_t n_ro
     s->n_classes = (int)n_classes, s->n_outputs = (int)n_outputs;
     s->n_rounds = n_rounds, s->first = first, s->last = last;
     s->p_out = p_out, s->wanted = wanted;
-    /* Of two classes one is enough, but for the statistics that are no mirror images. */
+    /* Of two classes one is enough, except for statistics that do not mirror each other. */
     s->first_class = n_classes == 2 && !wanted[LOSS] && !wanted[FLUCTUATION] && !wanted[CORRECTNESS];
     s->memory = malloc((size_t)2 * n_classes * BLOCK * sizeof(float));
     s->sums = malloc((size_t)N_STATISTICS * n_classes * BLOCK * sizeof(double));
