@@ -135,8 +135,8 @@ def test_suspects_are_the_labels_set_aside_the_least_believed_first(fitted, poin
 def test_labels_kept_add_up_over_the_rounds(fitted):
     summary = summarize_images(findings_of(*fitted))
     last = summary["training"]["history"][-1]
-    assert last["n_kept"] == summary["labels"]["n_useful"]
-    assert last["n_kept"] + last["n_aside"] == 45
+    assert last["n_useful"] == summary["labels"]["n_useful"]
+    assert last["n_useful"] + last["n_suspects"] == 45
     assert summary["training"]["accuracy"] == last["accuracy"]
 
 

@@ -128,8 +128,8 @@ def _growth(history: list[dict[str, Any]]) -> Markup:
 
 
 def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
-    """Labels kept and set aside after each round, and how accuracy and the use of pseudo-labels rose."""
-    bars = [(str(r["round"]), [("given", r["n_kept"]), ("aside", r["n_aside"])]) for r in history]
+    """Useful and suspect labels after each round, and how accuracy and the use of pseudo-labels rose."""
+    bars = [(str(r["round"]), [("given", r["n_useful"]), ("suspect", r["n_suspects"])]) for r in history]
     steps = max(r["step"] for r in history)
     measured = {
         css: [(r["step"] / steps, r[name]) for r in history if r.get(name) is not None]
@@ -137,7 +137,7 @@ def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
     }
     return {
         "kept": charts.growth_chart(
-            bars, "labels", title="Labels kept and set aside after each round", x_title="round", frame_size=(320, 260),
+            bars, "labels", title="Useful and suspect labels after each round", x_title="round", frame_size=(320, 260),
         ),
         "progress": charts.line_chart(
             [(css, line) for css, line in measured.items() if line], "share of the training", "share",
