@@ -16,6 +16,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips.curators import Curator
+from dips.exceptions import InputError
 from dips.labelers._base import Candidates, Labeler, caps_of_round, checked_proposal, class_frequencies
 
 _NO_ROWS = np.empty(0, dtype=np.intp)
@@ -208,7 +209,7 @@ def _check_checkpoints(trainer: Trainer, labeler: Labeler) -> None:
         trainer.backbone.check(trainer.estimator)
     except ValueError as error:
         reason = str(error).partition("; ")[0]
-        raise ValueError(
+        raise InputError(
             f"{type(labeler).__name__} takes its members from the checkpoints of one training, but {reason}; "
             'use members="trained", or a boosted or a neural backbone.'
         ) from None

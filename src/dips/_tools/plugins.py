@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from dips._tools.warnings import warn
+from dips.exceptions import InputTypeError
 
 
 @cache
@@ -25,7 +26,7 @@ def load_plugins(group: str, base: type = object) -> tuple[Any, ...]:
         try:
             plugin = entry.load()
             if not (isinstance(plugin, type) and issubclass(plugin, base)):
-                raise TypeError(f"it must be a subclass of {base.__module__.partition('._')[0]}.{base.__name__}")
+                raise InputTypeError(f"it must be a subclass of {base.__module__.partition('._')[0]}.{base.__name__}")
             loaded.append(plugin)
         except Exception as error:  # whatever somebody else's package does, ours goes on
             package = f" of the package {entry.dist.name}" if entry.dist else ""

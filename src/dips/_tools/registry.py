@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sklearn.base import BaseEstimator, clone
 
 from dips._tools.plugins import load_plugins
+from dips.exceptions import InputError, InputTypeError
 
 _definitions = count()
 
@@ -74,7 +75,7 @@ class Registry(Generic[T]):
             resolved = self.from_function(spec)
         else:
             wanted = f"a name ({', '.join(self.by_name())}), a {self.base.__name__} object or a function"
-            raise TypeError(f"{self.kind} must be {wanted}; got {spec!r}.")
+            raise InputTypeError(f"{self.kind} must be {wanted}; got {spec!r}.")
         resolved._validate_params()
         return resolved
 
@@ -86,7 +87,7 @@ class Registry(Generic[T]):
         if name not in known:
             near = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
             hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ValueError(f"{self.kind}={name!r} is not known{hint} There are {', '.join(known)}.")
+            raise InputError(f"{self.kind}={name!r} is not known{hint} There are {', '.join(known)}.")
         return known[name]
 
 
@@ -107,7 +108,7 @@ def _refuse_taken_name(cls: type[Named]) -> None:
     if other is None or vars(cls).get("replaces", False) or _location(other) == _location(cls):
         return
     del cls.name  # the refused class is not gone yet, and must not be found
-    raise ValueError(
+    raise InputError(
         f"{cls.__name__} is called {name!r}, but that name is taken by {other.__module__}.{other.__qualname__}; "
         "choose another name, or set replaces = True in the class to take its place."
     )

@@ -19,6 +19,7 @@ from dips._dynamics import Dynamics, Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import openmp_effective_n_threads
+from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
@@ -88,7 +89,7 @@ class Backbone:
         if sample_weight is None:
             return {}
         if not self.takes_weights(estimator):
-            raise ValueError(
+            raise InputError(
                 f"sample_weight was given, but {type(estimator).__name__} has no use for it; "
                 "leave it out or choose a backbone whose fit takes sample_weight."
             )

@@ -13,6 +13,7 @@ from dips._dynamics import Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone, FitParams
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 
 @register_backbone
@@ -34,17 +35,17 @@ class Epochs(Backbone):
         """Refuse settings that rule out ``partial_fit`` or probabilities."""
         params, name = estimator.get_params(), type(estimator).__name__
         if params.get("early_stopping"):
-            raise ValueError(
+            raise InputError(
                 f"{name}(early_stopping=True) cannot be trained epoch by epoch; set early_stopping=False, "
                 "training still stops when its loss stops falling (tol, n_iter_no_change)."
             )
         if params.get("solver") == "lbfgs":
-            raise ValueError(
+            raise InputError(
                 f'{name}(solver="lbfgs") is not trained in epochs, so it has no learning dynamics; '
                 'use solver="adam" or "sgd", or curator="none".'
             )
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
+            raise InputError(
                 f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or "modified_huber".'
             )
 

@@ -14,6 +14,7 @@ from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
 _ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
@@ -54,12 +55,12 @@ class LightGBM(StagedBackbone):
         """Refuse random forests, and scores that are not log-odds."""
         params = estimator.get_params()
         if params["boosting_type"] == "rf":
-            raise ValueError(
+            raise InputError(
                 'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
                 'learning dynamics; use boosting_type="gbdt", or curator="none".'
             )
         if params["objective"] not in _OBJECTIVES or params.get("sigmoid", 1) != 1:
-            raise ValueError(
+            raise InputError(
                 "LGBMClassifier with an objective or a sigmoid of its own does not add up to class probabilities round "
                 'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="none".'
             )

@@ -12,7 +12,7 @@ from dips._tools.warnings import warn
 from dips.backbones._base import Backbone
 from dips.backbones._plain import Plain
 from dips.backbones._staged import Staged
-from dips.exceptions import UserError
+from dips.exceptions import InputError, UserError
 
 PLUGINS = "dips.backbones"
 """The entry-point group under which another package offers its families."""
@@ -44,7 +44,7 @@ def register_backbone(family: F | None = None, *, replace: bool = False) -> F | 
     if family is None:
         return lambda decorated: register_backbone(decorated, replace=replace)
     if not family.handles:
-        raise ValueError(
+        raise InputError(
             f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators that it is for, "
             'such as handles = ("package.ClassName",).'
         )
@@ -67,7 +67,7 @@ def _refuse_conflicts(family: type[Backbone]) -> None:
         taken[f"The name {family.name!r}"] = _by_name[family.name]
     for what, other in taken.items():
         if (other.__module__, other.__qualname__) != (family.__module__, family.__qualname__):  # not defined once more
-            raise ValueError(
+            raise InputError(
                 f"{what} already belongs to the backbone family {other.__name__}; to take it over, use "
                 "register_backbone(family, replace=True)."
             )

@@ -13,6 +13,7 @@ from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
@@ -38,23 +39,23 @@ class XGBoost(StagedBackbone):
         """Refuse settings without a sequence of checkpoints or without probabilities."""
         params, name = estimator.get_params(), type(estimator).__name__
         if params["booster"] == "gblinear":
-            raise ValueError(
+            raise InputError(
                 f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
                 'use booster="gbtree", or curator="none".'
             )
         if params["early_stopping_rounds"] is not None:
-            raise ValueError(
+            raise InputError(
                 f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, but "
                 "the rounds have none; leave it out and choose n_estimators."
             )
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
-            raise ValueError(
+            raise InputError(
                 f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
                 'use XGBClassifier, or curator="none".'
             )
         objective = params["objective"]
         if isinstance(objective, str) and objective not in _OBJECTIVES:
-            raise ValueError(
+            raise InputError(
                 f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
             )
 
