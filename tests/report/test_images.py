@@ -98,7 +98,7 @@ def test_images_without_names_are_numbered_as_in_the_array(fitted):
     assert summarize_images(findings_of(unnamed, X))["points"]["id"] == []
 
 
-def test_examples_are_trusted_images_of_the_class(fitted, points):
+def test_examples_are_useful_images_of_the_class(fitted, points):
     trusted = fitted[0].samples_.query("useful and source == 'given'")
     for label, examples in zip(fitted[0].classes_, points["examples"], strict=True):
         rows = [int(name.split(".")[0]) for name in trusted.index[trusted["final_label"] == label]]
@@ -197,7 +197,7 @@ def test_what_cannot_be_reported_is_refused_before_anything_is_written(fitted, t
     path = tmp_path / "labels.html"
     with pytest.raises(NotFittedError):
         ImageClassifier().write_report(path, X)
-    with pytest.raises(ValueError, match="fitted on 90 images, and X has 89; give the same images"):
+    with pytest.raises(ValueError, match="fitted on 90 images, but X has 89; pass the same images"):
         clf.write_report(path, X[1:])
     with pytest.raises(ValueError, match="Images must be bytes"):
         clf.write_report(path, X / 255)

@@ -143,9 +143,7 @@ def _with_peoples_labels(data: ImageData, path: Path) -> ImageData:
     stored = torch.load(path, weights_only=False, pickle_module=_ARRAYS_ONLY)
     labels = {name.removesuffix("_label"): np.asarray(v).astype(np.int64) for name, v in stored.items()}
     if not np.array_equal(labels.pop("clean", np.empty(0)), data.y_train):
-        raise DataError(
-            f"The true labels in {path} are not those of the images; it belongs to another set, or to another order of it."
-        )
+        raise DataError(f"The true labels in {path} are not those of the images; it belongs to another set or order.")
     return replace(data, noisy={name: v for name, v in labels.items() if v.shape == data.y_train.shape})
 
 
