@@ -1,4 +1,4 @@
-"""The main job on data that comes with scikit-learn: few labels, some of them wrong, many rows without one.
+"""The main task on data that comes with scikit-learn: few labels, some of them wrong, and many unlabeled rows.
 
 Run it with ``python -m dips._demo``.
 """
@@ -40,13 +40,13 @@ class Trial:
 
     @property
     def precision(self) -> float:
-        """Share of the distrusted labels that are wrong."""
-        distrusted = ~self.samples["useful"].to_numpy()
-        return float(self.flipped[distrusted].mean()) if distrusted.any() else np.nan
+        """Share of the suspects whose label is wrong."""
+        is_suspect = ~self.samples["useful"].to_numpy()
+        return float(self.flipped[is_suspect].mean()) if is_suspect.any() else np.nan
 
     @property
     def recall(self) -> float:
-        """Share of the wrong labels that are distrusted."""
+        """Share of the wrong labels that are suspects."""
         return float((~self.samples["useful"].to_numpy())[self.flipped].mean())
 
 
@@ -149,8 +149,8 @@ def _draw_accuracy(axis: Any, trials: dict[str, list[Trial]]) -> None:
 def _draw_map(axis: Any, name: str, trial: Trial) -> None:
     useful = trial.samples["useful"].to_numpy()
     for wrong, color, what in ((False, "#2a9d8f", "right"), (True, "#d1495b", "wrong")):
-        for kept, marker in ((True, "o"), (False, "X")):
-            rows = (trial.flipped == wrong) & (useful == kept)
+        for is_useful, marker in ((True, "o"), (False, "X")):
+            rows = (trial.flipped == wrong) & (useful == is_useful)
             axis.scatter(
                 trial.samples["aleatoric"][rows],
                 trial.samples["confidence"][rows],
@@ -160,7 +160,7 @@ def _draw_map(axis: Any, name: str, trial: Trial) -> None:
                 alpha=0.75,
                 edgecolors="white",
                 linewidths=0.5,
-                label=f"{what} label, {'kept' if kept else 'dropped'} ({rows.sum()})",
+                label=f"{what} label, {'useful' if is_useful else 'suspect'} ({rows.sum()})",
             )
     axis.set_xlabel("aleatoric uncertainty")
     axis.set_ylabel("average confidence in the given label")

@@ -80,10 +80,10 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
     [
         (
             ("no", "yes", 0.1, 0.05),
-            "hardly believed while training (10 %); models that had not seen the row gave 'no' 5 %",
+            "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %",
         ),
-        (("no", None, 0.4, np.nan), "doubted while training (40 %); no other label fits clearly better"),
-        ((0, 1, 0.7, 0.2), "only believed once the model was told (70 % while training)"),
+        (("no", None, 0.4, np.nan), "learned with doubt (confidence 40 %); no other label fits clearly better"),
+        ((0, 1, 0.7, 0.2), "learned only by heart (confidence 70 %)"),
     ],
 )
 def test_reasons_are_in_words(arguments, words):

@@ -55,7 +55,7 @@ def test_the_account_has_every_row_in_order_with_its_id(run):
     assert len(pd.read_csv(run.folder / "samples.csv")) == 160
 
 
-def test_a_label_is_suspect_if_and_only_if_it_is_not_trusted(run):
+def test_a_label_is_suspect_if_and_only_if_it_is_not_useful(run):
     samples = run.samples
     given = samples["source"] == "given"
     assert (samples["suspicion"].notna() == (given & ~samples["useful"])).all()

@@ -19,10 +19,7 @@ from dips._tools.arrays import Array, Rows
 
 _BYTES = 4_700_000  # what the map may take of the page, most of it pictures
 _MAX_CURVE = 100  # points of a learning curve
-_EXAMPLES, _MANY_CLASSES = (
-    3,
-    20,
-)  # useful images of a class beside a suspect; one if classes are many
+_EXAMPLES, _MANY_CLASSES = 3, 20  # useful images of each class shown beside a suspect; one each where classes are many
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def summarize_images(found: ImageFindings) -> dict[str, Any]:
         "columns": [],
         "notes": [],
         "models": [],
-        "rounds": {"history": [], "proposed": [], "given_dropped": []},
+        "rounds": {"history": [], "proposed": [], "given_suspects": []},
         "training": _training(found),
         "points": _points(found),
         "noise": {
@@ -163,7 +160,7 @@ def _names(index: pd.Index, rows: Rows) -> list[str]:
 
 
 def _examples(found: ImageFindings) -> list[Rows]:
-    """The useful images of each class with the highest confidence."""
+    """The useful images of each class with the most confidence."""
     useful = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
     n = _EXAMPLES if len(found.classes) <= _MANY_CLASSES else 1
     by_confidence = useful.sort_values("confidence", ascending=False, kind="stable")
@@ -171,12 +168,12 @@ def _examples(found: ImageFindings) -> list[Rows]:
 
 
 def _training(found: ImageFindings) -> dict[str, Any]:
-    """One record per round, with how many labels were useful after it."""
-    n_useful = int(found.is_given.sum())
-    n_labeled, history = n_useful, []
+    """One record per round, with how many labels are useful after it."""
+    n_labeled = n_useful = int(found.is_given.sum())
+    history = []
     for record in found.history.to_dict("records"):
         n_useful += int(record["n_returned"]) - int(record["n_dropped"])
-        history.append({"accuracy": None, **record, "n_useful": n_useful, "n_suspects": n_labeled - n_useful})
+        history.append({"accuracy": None, **record, "n_useful": n_useful, "n_labeled": n_labeled})
     scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
     return {"history": history, "accuracy": scores[-1] if scores else None}
 

@@ -60,7 +60,7 @@ def account_of(
         seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
         trained_on = spread(model.samples_["useful"].astype(bool), seen, codes.size, False)
         _add_pseudo_labels(columns, model, seen, X, len(target.classes))
-    account = samples_frame(target.names, **columns)
+    account = samples_frame(target.names, index=None, **columns)
     account["row"] = np.arange(1, codes.size + 1)
     account["trained_on"] = trained_on
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)

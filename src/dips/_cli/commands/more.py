@@ -29,7 +29,7 @@ def report(
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a run again."""
+    """Write the report of a run again."""
     opened = Run(run)
     if out is not None:
         refuse_to_overwrite(out, force)
@@ -42,7 +42,7 @@ def report(
 
 @app.command()
 def demo() -> None:
-    """Show what it does, on two small tables."""
+    """Show what dips does, on two small tables."""
     from dips._demo import main
 
     main()
@@ -50,7 +50,7 @@ def demo() -> None:
 
 @app.command()
 def info(as_json: o.Json = False) -> None:
-    """Print versions, and all that can be named."""
+    """Print versions, and the names of backbones, labelers, curators and metrics."""
     record = {
         "versions": versions(),
         "cores": os.cpu_count(),
