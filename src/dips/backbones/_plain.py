@@ -1,4 +1,4 @@
-"""Estimators that are not trained step by step: they can be pseudo-labeled with, but not watched."""
+"""Estimators that are not trained step by step: they can make pseudo-labels, but cannot be watched."""
 
 from __future__ import annotations
 
