@@ -19,27 +19,39 @@ if TYPE_CHECKING:
     from dips._persistence.model import load_model, save_model
     from dips._study.auditing import audit
     from dips._study.fitting import fit
+    from dips._tools.observer import Observer
+    from dips.exceptions import DataError, ModelError, OutputError, UserError
 
 _HOMES = {
     "Audit": "_estimators.curated",
     "CuratedClassifier": "_estimators.curated",
+    "DataError": "exceptions",
+    "ModelError": "exceptions",
+    "Observer": "_tools.observer",
+    "OutputError": "exceptions",
     "ParquetPool": "_data.parquet",
     "PseudoLabelClassifier": "_estimators.pseudo_label",
     "SemiSupervisedKFold": "_estimators.model_selection",
+    "UserError": "exceptions",
     "audit": "_study.auditing",
     "characterize": "_estimators.curated",
     "fit": "_study.fitting",
     "load_model": "_persistence.model",
     "save_model": "_persistence.model",
 }
-_PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "vision")
+_PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "testing", "vision")
 
 __all__ = [
     "Audit",
     "CuratedClassifier",
+    "DataError",
+    "ModelError",
+    "Observer",
+    "OutputError",
     "ParquetPool",
     "PseudoLabelClassifier",
     "SemiSupervisedKFold",
+    "UserError",
     "__version__",
     "audit",
     "characterize",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
 from dips._data.pool import as_pool
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, Rows
 from dips._tools.warnings import warn
 
 STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
@@ -47,14 +48,14 @@ class Dynamics:
         - ``confidence``: mean of p (Definition 4.1)
         - ``aleatoric``: mean of p(1 - p) (Definition 4.2)
         - ``variability``: standard deviation of p
-        - ``correctness``: share of checkpoints whose most probable class it is
+        - ``correctness``: share of the checkpoints at which it is the most probable class
         - ``loss``: mean of -log p
         - ``fluctuation``: how often p fell from above 1/2 to below it from one checkpoint to the next
-        - ``entropy``: mean entropy of the class probabilities (one value a row)
+        - ``entropy``: mean entropy of the class probabilities (one value per row)
     window : (float, float)
         The part of the training that counts, as fractions of its checkpoints.
     track : sequence of int
-        Rows whose whole trajectory is kept (for plots), at the price of E x C floats each.
+        Rows whose whole trajectory is kept (for plots), at a cost of E x C floats each.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Dynamics:
         if len(track) > _MAX_TRACKED:
             raise ValueError(
                 f"Whole trajectories were asked for {len(track)} rows; at most {_MAX_TRACKED} are kept, because each "
-                "costs a float a class and checkpoint. Name the rows you want to look at."
+                "costs one float per class and checkpoint. Name the rows you want to look at."
             )
         self.n_rows, self.n_classes = n_rows, n_classes
         self.statistics = tuple(s for s in STATISTICS if s in statistics)
@@ -107,7 +108,7 @@ class Dynamics:
         return range(first, max(first + 1, math.ceil(end)))
 
     def begin(self, n_checkpoints: int) -> None:
-        """Say how many checkpoints are planned: the window is a fraction of them."""
+        """Announce how many checkpoints are planned: the window is a fraction of them."""
         self._in_window = self.window_of(n_checkpoints)
 
     def update(self, p: Array, checkpoint: int | None = None, rows: slice = _ALL) -> None:
@@ -121,7 +122,7 @@ class Dynamics:
         if self.track.size:
             self._trajectories.append(np.array(p[self.track]))
         if e in self._in_window:
-            self._average_in(last, e - self._in_window.start + 1, rows)
+            self._update_averages(last, e - self._in_window.start + 1, rows)
         self.saw(e + 1)
 
     def saw(self, n_checkpoints: int) -> None:
@@ -138,7 +139,7 @@ class Dynamics:
         return max(1, min(self.n_checkpoints, self._in_window.stop) - self._in_window.start)
 
     def finish(self) -> None:
-        """Close the training; one that stopped before its window began is judged by its last checkpoint."""
+        """End the training; if it stopped before its window began, its last checkpoint counts alone."""
         if self.n_checkpoints == 0:
             raise RuntimeError("The training showed no checkpoint.")
         check_probabilities(self.probabilities, self.n_rows, self.n_classes)
@@ -147,16 +148,16 @@ class Dynamics:
                 f"The training stopped after {self.n_checkpoints} checkpoints, before the window {self.window} began; "
                 "its last checkpoint alone is used."
             )
-            self._average_in(self.probabilities, 1, _ALL)
+            self._update_averages(self.probabilities, 1, _ALL)
 
-    def _average_in(self, p: Array, k: int, rows: slice) -> None:
-        """Let the k-th checkpoint of the window into the averages, a block at a time: it then stays in the cache."""
+    def _update_averages(self, p: Array, k: int, rows: slice) -> None:
+        """Update the averages with the k-th checkpoint of the window, a block at a time: a block stays in the cache."""
         averages = {name: average[rows] for name, average in self.averages.items()}
         was_above_half = None if self._was_above_half is None else self._was_above_half[rows]
         for start in range(0, p.shape[0], _BLOCK):
             part = slice(start, start + _BLOCK)
             above = None if was_above_half is None else was_above_half[part]
-            _let_in(p[part], k, {name: average[part] for name, average in averages.items()}, above)
+            _update_means(p[part], k, {name: average[part] for name, average in averages.items()}, above)
 
     def __getitem__(self, statistic: str) -> Array:
         """One statistic for every class, (n, C); ``entropy`` is (n,)."""
@@ -167,7 +168,7 @@ class Dynamics:
         return self.averages[statistic]
 
     def at(self, labels: Array, rows: Array | None = None) -> dict[str, Array]:
-        """Every statistic read at one label a row, for all rows or the given ones."""
+        """Every statistic read at one label per row, for all rows or the given ones."""
         rows = np.arange(self.n_rows) if rows is None else rows
         return {s: self[s][rows] if s == "entropy" else self[s][rows, labels] for s in self.statistics}
 
@@ -179,7 +180,7 @@ class Dynamics:
         return np.stack(self._trajectories, axis=1)
 
 
-def _let_in(p: Array, k: int, averages: dict[str, Array], was_above_half: Array | None) -> None:
+def _update_means(p: Array, k: int, averages: dict[str, Array], was_above_half: Array | None) -> None:
     """Move each running average towards the k-th value: mean += (value - mean) / k."""
     for name, mean in averages.items():
         match name:
@@ -204,8 +205,33 @@ def _let_in(p: Array, k: int, averages: dict[str, Array], was_above_half: Array 
                 mean += (entr(p).sum(axis=1) - mean) / k
 
 
+@dataclass(frozen=True)
+class Moments:
+    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
+
+    mean: Array
+    std: Array
+    n_models: int
+
+    @classmethod
+    def of_checkpoints(cls, seen: Dynamics | None, rows: Rows, n_models: int) -> Moments:
+        """Moments over the checkpoints of one training: a virtual ensemble (Malinin et al. 2021).
+
+        Neighboring checkpoints are much alike, so they count for at most `n_models` members, however many there are.
+        """
+        if seen is None:
+            raise ValueError(
+                "The checkpoints were not watched, because the labeler did not ask for them before the training; "
+                "give its class a member_window, such as (0.5, 1)."
+            )
+        n = seen.n_averaged
+        variance = seen.averages["variance"][rows]
+        variance *= n / max(n - 1, 1)  # of a sample, as for trained members
+        return cls(seen["confidence"][rows], np.sqrt(variance, out=variance), min(n_models, max(n, 2)))
+
+
 class Watch:
-    """Rows to look at while a backbone is trained, and where to note what is seen; one look serves all `dynamics`."""
+    """Rows to predict at every checkpoint of a training; one prediction serves all `dynamics`."""
 
     def __init__(self, X: Any, *dynamics: Dynamics) -> None:
         self.pool, self.dynamics = as_pool(X), dynamics
@@ -219,7 +245,7 @@ class Watch:
         return Watch(self.pool.transformed(transform), *self.dynamics)
 
     def begin(self, n_checkpoints: int) -> None:
-        """Say how many checkpoints are planned."""
+        """Announce how many checkpoints are planned."""
         for dynamics in self.dynamics:
             dynamics.begin(n_checkpoints)
 
@@ -232,14 +258,14 @@ class Watch:
                 dynamics.update(p, checkpoint, rows)
 
     def revise(self, predict_proba: Callable[[Any], Array]) -> None:
-        """Take the last probabilities anew, where the model did not end as its last checkpoint was."""
+        """Replace the last probabilities, where the final model is not its last checkpoint."""
         for rows, X in self.batches():
             p = predict_proba(X)
             for dynamics in self.dynamics:
                 dynamics.probabilities[rows] = p
 
     def finish(self) -> None:
-        """Close the training."""
+        """End the training."""
         for dynamics in self.dynamics:
             dynamics.finish()
 

@@ -1,4 +1,4 @@
-"""What holds of every backbone, alone and at the end of a Pipeline."""
+"""What holds of every backbone, alone and at the end of a Pipeline, beyond the contract of ``test_contract.py``."""
 
 from __future__ import annotations
 
@@ -116,14 +116,6 @@ def test_the_same_seed_gives_the_same_dynamics_and_another_gives_others(family):
         assert abs(trained(1) - trained(2)).max() > 1e-6
 
 
-def test_a_second_fit_starts_afresh(family):
-    X, y, X_watch = table(2)
-    estimator = family.estimator()
-    first = fit_and_watch(estimator, X, y, X_watch)
-    second = fit_and_watch(estimator, X, y, X_watch)
-    assert_array_equal(first.trajectories, second.trajectories)
-
-
 def test_watching_leaves_the_parameters_as_they_were(family):
     X, y, X_watch = table(2)
     estimator = family.estimator()
@@ -152,22 +144,6 @@ def test_nothing_is_warned_about(family):
     estimator = family.estimator(3)
     fit_and_watch(estimator, X, y, X_watch)
     find_backbone(estimator).predict_proba(estimator, X_watch)
-
-
-def test_members_of_an_ensemble_differ(family):
-    estimator = family.estimator()
-    backbone = find_backbone(estimator)
-    varied = backbone.vary(estimator, np.random.RandomState(0))
-    assert varied == backbone.vary(estimator, np.random.RandomState(0))
-    assert varied == {} or varied != backbone.vary(estimator, np.random.RandomState(1))
-    member = clone(estimator).set_params(**varied)
-    assert {k: member.get_params()[k] for k in varied} == varied
-
-
-def test_one_thread_can_be_asked_for(family):
-    estimator = make_pipeline(StandardScaler(), family.estimator())
-    threads = find_backbone(estimator).threads
-    assert threads is None or estimator.set_params(**{threads: 1}).get_params()[threads] == 1
 
 
 def test_seeds_are_settable_parameters(family):

@@ -6,21 +6,10 @@ import math
 import numpy as np
 
 from dips.curators import Evidence
+from dips.testing import random_trajectories
+from dips.testing._curators import random_labels
 
-
-def random_trajectories(n=60, n_classes=3, n_checkpoints=8, random_state=0):
-    """Class probabilities (E, n, C) that drift and tremble."""
-    rng = np.random.RandomState(random_state)
-    start, end = rng.normal(size=(2, n, n_classes))
-    e = np.linspace(0, 1, n_checkpoints)[:, None, None]
-    logits = (1 - e) * start + 4 * e * end + 0.5 * rng.normal(size=(n_checkpoints, n, n_classes))
-    p = np.exp(logits)
-    return p / p.sum(axis=2, keepdims=True)
-
-
-def random_labels(n=60, n_classes=3, random_state=0):
-    rng = np.random.RandomState(random_state)
-    return np.concatenate([np.arange(n_classes), rng.randint(0, n_classes, n - n_classes)])
+__all__ = ["count_falls", "make_evidence", "mean", "random_labels", "random_trajectories"]
 
 
 def make_evidence(trajectories, labels, is_given=None, features=None, t=0):

@@ -189,7 +189,7 @@ def test_what_is_no_table_of_features_is_refused_in_words(X, words):
 
 def test_text_where_training_had_numbers_is_refused_by_name():
     encoder = TableEncoder().fit(pd.DataFrame({"age": [1, 2]}))
-    with pytest.raises(ValueError, match="Column 'age' held only numbers in training, and now holds 'old'"):
+    with pytest.raises(ValueError, match="Column 'age' held only numbers in training, but now holds 'old'"):
         encoder.transform(pd.DataFrame({"age": ["old"]}))
 
 

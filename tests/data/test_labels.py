@@ -11,7 +11,15 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from dips._data.labels import UNLABELED, encode_labels, encode_targets, is_multilabel, true_label_table, true_labels
+from dips._data.labels import (
+    UNLABELED,
+    encode_labels,
+    encode_targets,
+    encode_values,
+    is_multilabel,
+    true_label_table,
+    true_labels,
+)
 
 ABOUT_ILLNESS = {
     "list with None": ["ill", None, "well", "ill"],
@@ -277,3 +285,20 @@ def test_multilabel_rows_with_a_gap_are_not_scored_on():
 def test_a_masked_label_is_unlabeled_whatever_lies_under_the_mask():
     y = np.ma.array([0, 1, 1, 0], mask=[False, False, True, True])
     assert encode_labels(y).codes.tolist() == [0, 1, -1, -1]
+
+
+# Values of files, whose reader has rules of its own about what is unlabeled
+
+
+def test_every_value_that_is_not_missing_can_be_a_class():
+    labels = encode_values([-1, None, 3])
+    assert labels.classes.tolist() == [-1, 3]
+    assert labels.codes.tolist() == [0, -1, 1]
+    assert encode_values([None, None]).classes.size == 0
+    assert encode_values(["only"]).classes.tolist() == ["only"]
+
+
+def test_renamed_classes_are_put_in_their_own_order():
+    labels = encode_values(["10", None, "9"]).renamed([10, 9])
+    assert labels.classes.tolist() == [9, 10]
+    assert labels.codes.tolist() == [1, -1, 0]

@@ -78,7 +78,7 @@ def test_the_vocabulary_holds_every_text_and_category(folder):
     [
         (lambda f: f / "nowhere", "There is no .*nowhere; give a Parquet file, or a folder of them"),
         (lambda f: (f / "empty").mkdir() or f / "empty", "holds no .parquet file"),
-        (lambda f: (f / "d.parquet").write_bytes(b"PAR1 not really") and f, "is no whole Parquet file"),
+        (lambda f: (f / "d.parquet").write_bytes(b"PAR1 not really") and f, "is not a complete Parquet file"),
         (lambda f: patients().drop(columns="age").to_parquet(f / "d.parquet") or f, r"differ: \['age'\] is not in"),
         (
             lambda f: patients().assign(age="old").to_parquet(f / "d.parquet") or f,

@@ -1,37 +1,9 @@
-"""Candidates made by hand, and the last step of every labeler, written the slow way."""
+"""The last step of every labeler, written the slow way."""
 
-import numpy as np
+from dips.testing import make_candidates, random_members
+from dips.testing._labelers import N_MODELS as FEW
 
-from dips.labelers import Candidates, Moments
-
-FEW = 6  # members
-
-
-def random_members(n=60, n_classes=3, n_models=FEW, random_state=0, spread=0.3):
-    """Probabilities (M, n, C) of members that agree on some rows and not on others."""
-    rng = np.random.RandomState(random_state)
-    center = rng.normal(scale=3, size=(n, n_classes))
-    logits = center + rng.uniform(0, 3, size=(1, n, 1)) * spread * rng.normal(size=(n_models, n, n_classes))
-    p = np.exp(logits)
-    return p / p.sum(axis=2, keepdims=True)
-
-
-def make_candidates(members, caps=None, frequencies=None, t=1, n_rounds=5):
-    n, n_classes = members.shape[1:]
-
-    def ensemble(n_models):
-        used = members[:n_models]
-        return Moments(np.mean(used, axis=0), np.std(used, axis=0, ddof=1), len(used))
-
-    return Candidates(
-        probabilities=members[0],
-        class_frequencies=np.full(n_classes, 1 / n_classes) if frequencies is None else np.asarray(frequencies),
-        round=t,
-        n_rounds=n_rounds,
-        caps=np.full(n_classes, n) if caps is None else np.asarray(caps),
-        ensemble=ensemble,
-        checkpoints=ensemble,
-    )
+__all__ = ["FEW", "as_pairs", "make_candidates", "naive_best", "random_members"]
 
 
 def naive_best(labels, scores, eligible, caps):

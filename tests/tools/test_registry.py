@@ -1,15 +1,19 @@
+import gc
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import InvalidParameterError
 
-from dips._tools.registry import Registry
+from dips._tools.plugins import load_plugins
+from dips._tools.registry import Named, Registry
+from dips._tools.sklearn_compat import InvalidParameterError
+from dips.backbones import find_backbone
 from dips.curators import CURATORS, DIPS, FunctionCurator
-from dips.labelers import LABELERS, UPS, FunctionLabeler
+from dips.labelers import LABELERS, UPS, FunctionLabeler, Greedy, Labeler
 
 
-class Part(BaseEstimator):
+class Part(Named):
     """A family of its own, so that nothing made here is found by the labelers and curators."""
 
     _parameter_constraints = {}
@@ -43,7 +47,7 @@ def test_every_subclass_with_a_name_of_its_own_is_found(parts):
 
 
 def test_a_class_defined_again_takes_the_place_of_the_first():
-    class Shape(BaseEstimator):
+    class Shape(Named):
         pass
 
     def define():
@@ -60,7 +64,7 @@ def test_a_class_defined_again_takes_the_place_of_the_first():
 
 
 def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
-    class Shape(BaseEstimator):
+    class Shape(Named):
         pass
 
     package = tmp_path / "shapes_of_a_test"
@@ -107,19 +111,19 @@ def test_a_function_becomes_an_object():
 @pytest.mark.parametrize(
     ("registry", "spec", "message"),
     [
-        (CURATORS, "dip", r"curator='dip' is not known; did you mean 'dips'\? There are auto, confidence, dips, "),
-        (LABELERS, "flexmach", r"labeler='flexmach' is not known; did you mean 'flexmatch'\? There are csa, "),
-        (LABELERS, "xyzzy", r"labeler='xyzzy' is not known\. There are csa, flexmatch, greedy, sla, ups\.$"),
+        (CURATORS, "dip", r"curator='dip' is not known; did you mean 'dips'\?"),
+        (LABELERS, "flexmach", r"labeler='flexmach' is not known; did you mean 'flexmatch'\?"),
+        (LABELERS, "xyzzy", r"labeler='xyzzy' is not known\."),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_nearest(registry, spec, message):
-    with pytest.raises(ValueError, match=message):
+def test_an_unknown_name_is_answered_with_the_nearest_and_with_all(registry, spec, message):
+    with pytest.raises(ValueError, match=f"^{message} There are {', '.join(registry.by_name())}\\.$"):
         registry.resolve(spec)
 
 
 @pytest.mark.parametrize("spec", [None, 3, UPS])
 def test_anything_else_is_refused(spec):
-    with pytest.raises(TypeError, match=r"labeler must be a name \(csa, .*\), a Labeler object or a function; got "):
+    with pytest.raises(TypeError, match=r"labeler must be a name \(.*ups.*\), a Labeler object or a function; got "):
         LABELERS.resolve(spec)
 
 
@@ -130,3 +134,99 @@ def test_anything_else_is_refused(spec):
 def test_settings_are_checked_before_any_work(registry, spec, parameter):
     with pytest.raises(InvalidParameterError, match=f"'{parameter}' parameter of {type(spec).__name__} must be"):
         registry.resolve(spec)
+
+
+# Two with one name
+
+
+def test_a_name_that_is_taken_is_refused_and_the_first_keeps_it():
+    taken = (
+        r"Imposter is called 'greedy', but that name is taken by dips\.labelers\._greedy\.Greedy; choose another name"
+    )
+    with pytest.raises(ValueError, match=taken):
+
+        class Imposter(Labeler):
+            name = "greedy"
+
+    assert type(LABELERS.resolve("greedy")) is Greedy
+
+
+def test_a_class_that_asks_to_replace_another_does_wherever_it_stands_in_the_family():
+    class Shape(Named):
+        pass
+
+    class Round(Shape):
+        pass
+
+    class Circle(Round):
+        name = "circle"
+
+    class Mine(Shape):
+        name = "circle"
+        replaces = True
+
+    assert Registry("shape", Shape, Shape).by_name() == {"circle": Mine}
+
+    with pytest.raises(ValueError, match=r"Heir is called 'circle', but that name is taken by .*Mine"):
+
+        class Heir(Mine):  # only the class itself may say that it replaces
+            name = "circle"
+
+
+# Plug-ins of other packages
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Pretend that a package with these modules and entry points is installed."""
+
+    def install(group, modules, **entries):
+        for name, text in modules.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        points = [EntryPoint(name, value, group) for name, value in entries.items()]
+        monkeypatch.setattr("dips._tools.plugins.entry_points", lambda group: [p for p in points if p.group == group])
+        load_plugins.cache_clear()
+
+    monkeypatch.syspath_prepend(tmp_path)
+    yield install
+    load_plugins.cache_clear()
+
+
+def test_a_name_not_found_is_looked_for_in_plug_ins(installed):
+    module = "from dips.labelers import Greedy\nclass Foreign(Greedy):\n    name = 'foreign_to_a_test'\n"
+    installed("dips.labelers", {"labeler_of_a_test": module}, foreign="labeler_of_a_test:Foreign")
+    assert type(LABELERS.resolve("foreign_to_a_test")).__module__ == "labeler_of_a_test"
+    del sys.modules["labeler_of_a_test"]
+    gc.collect()
+
+
+def test_a_broken_plug_in_is_named_and_the_others_work(installed):
+    installed("dips.labelers", {"broken_part_of_a_test": "import nothing_of_the_kind"}, bad="broken_part_of_a_test")
+    words = (
+        r"plug-in 'bad' \(broken_part_of_a_test\) could not be loaded and is left out: ModuleNotFoundError: .*nothing"
+    )
+    with pytest.warns(UserWarning, match=words), pytest.raises(ValueError, match="labeler='xyzzy' is not known"):
+        LABELERS.resolve("xyzzy")
+    assert type(LABELERS.resolve("ups")) is UPS
+
+
+def test_a_plug_in_of_another_kind_is_named_and_left_out(installed):
+    installed("dips.backbones", {"no_backbone_of_a_test": "Thing = int"}, thing="no_backbone_of_a_test:Thing")
+    with pytest.warns(UserWarning, match=r"plug-in 'thing' .* must be a subclass of dips\.backbones\.Backbone"):
+        assert type(find_backbone(BaseEstimator())).__name__ == "Plain"
+
+
+def test_a_known_name_loads_no_plug_in(installed):
+    installed("dips.labelers", {"never_imported_by_a_test": ""}, mine="never_imported_by_a_test")
+    LABELERS.resolve("ups")
+    assert "never_imported_by_a_test" not in sys.modules
+
+
+def test_a_backbone_of_a_plug_in_is_found_by_the_type_of_the_estimator(installed):
+    module = "from dips.backbones import Backbone\nclass Mine(Backbone):\n    handles = ('tests.Stranger',)\n"
+    installed("dips.backbones", {"backbone_of_a_test": module}, mine="backbone_of_a_test:Mine")
+
+    class Stranger(BaseEstimator):
+        pass
+
+    assert type(find_backbone(Stranger())).__module__ == "backbone_of_a_test"

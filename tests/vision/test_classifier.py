@@ -9,8 +9,8 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import InvalidParameterError
 
+from dips._tools.sklearn_compat import InvalidParameterError
 from dips.vision import FixMatch, ImageAuto, ImageClassifier
 
 from .examples import N_LABELED, N_WRONG, colors, dirty_labels

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from dips._data.columns import as_floats, category_order, kind_of, refuse_infinite
 from dips._tools.arrays import Rows
+from dips._tools.sklearn_compat import num_samples, safe_indexing
 
 
 def is_frame(X: Any) -> bool:
@@ -39,14 +40,14 @@ def library(X: Any) -> str | None:
 
 def take(X: Any, rows: Rows) -> Any:
     """Return the given rows of an array, sparse matrix, frame, series or list."""
-    return _safe_indexing(X, rows)
+    return safe_indexing(X, rows)
 
 
 def n_rows(X: Any) -> int:
     """How many rows there are."""
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise TypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
-    return int(_num_samples(X))
+    return int(num_samples(X))
 
 
 def row_names(X: Any) -> pd.Index | None:

@@ -34,7 +34,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    categories_ : list, an entry a column: its categories in order of rank, or None where it holds numbers
+    categories_ : list, one entry per column: its categories in order of rank, or None where it holds numbers
 
     Examples
     --------
@@ -110,7 +110,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _column(self, j: int, name: Any, values: Any, order: list[Any] | None, learn: bool) -> Array:
         """Numbers as they are, all else as ranks; only distinct values are looked at one by one."""
-        found, distinct = _factorize(name, values)
+        positions, distinct = _factorize(name, values)
         is_number = bool(distinct) and all(isinstance(v, Number) for v in distinct)
         if learn and (order is not None or not is_number):
             self.categories_[j] = _sorted(distinct) if order is None else order
@@ -122,7 +122,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             codes = [ranks.get(v, np.nan) for v in distinct]
             if distinct and categories and np.isnan(codes).all():
                 _warn_of_unknown(name, distinct[0], categories[0])
-        return np.array([*codes, np.nan])[found]  # a missing value is found at -1, the last
+        return np.array([*codes, np.nan])[positions]  # a missing value is at -1, the last
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -140,10 +140,10 @@ def _no_categories(n_columns: int) -> list[list[Any] | None]:
 def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
     """Position of each value among the distinct ones (-1 where missing), and these."""
     try:
-        found, distinct = pd.factorize(values)
+        positions, distinct = pd.factorize(values)
     except TypeError:  # not hashable
         distinct = [v for v in values if isinstance(v, _CONTAINERS)]
-        found = np.empty(0)
+        positions = np.empty(0)
     distinct = list(distinct)
     for value in distinct:
         if isinstance(value, _TIMES):
@@ -152,7 +152,7 @@ def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
             raise TypeError(
                 f"Column {name!r} holds a {type(value).__name__}; a feature argument must be a string or a number."
             )
-    return found, distinct
+    return positions, distinct
 
 
 def _sorted(values: list[Any]) -> list[Any]:
@@ -187,7 +187,7 @@ def _as_number(name: Any, value: Any) -> float:
             return float(value)  # type: ignore[arg-type]
     except TypeError as error:
         raise ValueError(f"Complex data not supported: column {name!r} holds {value!r}.") from error
-    raise ValueError(f"Column {name!r} held only numbers in training, and now holds {value!r}.")
+    raise ValueError(f"Column {name!r} held only numbers in training, but now holds {value!r}.")
 
 
 def _refuse_times(what: str, kind: Any) -> None:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dips._data.containers import is_frame, library, names_of
-from dips._data.pool import BATCH, Pool, together
+from dips._data.pool import BATCH, Pool, concatenate_batches
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 
@@ -22,8 +22,8 @@ from dips._tools.observer import Observer
 class ParquetPool(Pool):
     """Rows of one Parquet file, or of all ``.parquet`` files in a folder in the order of their names.
 
-    Hand it to ``fit`` as the unlabeled rows: they are read a batch at a time whenever a model has to see them, and only
-    those that are trained on are ever in memory together.
+    Pass it to ``fit`` as the unlabeled rows: they are read a batch at a time whenever a model has to see them, and only
+    those that are trained on are ever in memory at once.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class ParquetPool(Pool):
 
     def take(self, rows: Rows) -> Any:
         """Read the given rows, in ascending order."""
-        return together(self.batches(rows), rows.size)
+        return concatenate_batches(self.batches(rows), rows.size)
 
     def batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, Any]]:
         """Read the files from front to back, leaving out row groups of which no row is wanted."""
@@ -108,19 +108,19 @@ class ParquetPool(Pool):
 
         What must be known of a whole table before its rows can be encoded batch by batch.
         """
-        found: dict[str, pa.Array] = {}
+        distinct: dict[str, pa.Array] = {}
         first: pa.Table | None = None
         for _, table in self._arrow_batches():
             first = table.slice(0, 1) if first is None else first
             for name in (n for n in self.columns if not _is_number(table.schema.field(n).type)):
                 values = table[name].combine_chunks()
                 values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
-                distinct = pc.unique(values)
-                found[name] = pc.unique(pa.concat_arrays([found[name], distinct])) if name in found else distinct
+                known = [distinct[name]] if name in distinct else []
+                distinct[name] = pc.unique(pa.concat_arrays([*known, pc.unique(values)]))
         assert first is not None
-        size = max((len(values) for values in found.values()), default=1)
+        size = max((len(values) for values in distinct.values()), default=1)
         numbers = first.take(pa.array([0] * size))
-        columns = {name: _padded(found[name], size) if name in found else numbers[name] for name in self.columns}
+        columns = {name: _padded(distinct[name], size) if name in distinct else numbers[name] for name in self.columns}
         return self._convert(pa.table(columns))
 
     def _arrow_batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, pa.Table]]:
@@ -154,7 +154,7 @@ def _opened(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is no whole Parquet file: {error}") from None
+        raise ValueError(f"{path} is not a complete Parquet file: {error}") from None
 
 
 def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -> list[str]:

@@ -1,8 +1,8 @@
-"""The rows of a run, wherever they lie: in memory, in Parquet files, or one part here and one there.
+"""The rows of a fit, wherever they are: in memory, in Parquet files, or partly in each.
 
-A run speaks of rows by number and keeps a few single-precision numbers for each. Their values are asked for in two ways
-only: :meth:`Pool.batches` maps a function over parts of the rows, whose small results are put together by the caller,
-and :meth:`Pool.take` brings the rows that a model is trained on. A table on many machines can answer both.
+A fit refers to rows by number and keeps a few single-precision numbers for each. Their values are read in two ways
+only: :meth:`Pool.batches` yields all rows in parts, to compute something small from each, and :meth:`Pool.take` returns
+the rows that a model is trained on. A table on many machines could offer both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Pool(ABC):
     """Rows 0..n-1 of a table."""
 
     n_rows: int
-    n_columns: int  # 0 for what is no table of columns: texts, images
+    n_columns: int  # 0 where there are none: texts, images
 
     @abstractmethod
     def take(self, rows: Rows) -> Any:
@@ -31,14 +31,14 @@ class Pool(ABC):
 
     @abstractmethod
     def batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, Any]]:
-        """Yield tables that together are all rows, or the given ascending ones; each with its place among them."""
+        """Yield all rows, or the given ascending ones, in parts; each part comes with its place among them."""
 
     @abstractmethod
     def transformed(self, transform: Callable[[Any], Any]) -> Pool:
         """Return the same rows with a function applied to every table of them."""
 
     def map(self, function: Callable[[Any], Array], rows: Rows | None = None) -> Array:
-        """Return what a function gives for each row, all in single precision."""
+        """Apply a function to all or the given rows, a batch at a time; return its results in single precision."""
         n = self.n_rows if rows is None else rows.size
         results: Array | None = None
         for place, table in self.batches(rows):
@@ -51,7 +51,7 @@ class Pool(ABC):
 
 
 class TablePool(Pool):
-    """A table in memory; its rows are never copied but to train on them."""
+    """A table in memory; rows are copied only to train on them."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -88,7 +88,7 @@ class StackedPool(Pool):
         """Take from each part, and put the rows back in order if they were not ascending."""
         is_ascending = bool((rows[1:] >= rows[:-1]).all())
         order = rows if is_ascending else np.sort(rows)
-        table = together(self.batches(order), order.size)
+        table = concatenate_batches(self.batches(order), order.size)
         return table if is_ascending else take(table, np.searchsorted(order, rows))
 
     def batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, Any]]:
@@ -118,7 +118,7 @@ class StackedPool(Pool):
                 yield part, slice(int(first), int(last)), start
 
 
-def together(batches: Iterator[tuple[slice, Any]], n: int) -> Any:
+def concatenate_batches(batches: Iterator[tuple[slice, Any]], n: int) -> Any:
     """Return the n rows of all batches as one table; arrays are filled in place, so that there is no second copy."""
     tables: list[Any] = []
     whole: Array | None = None

@@ -20,7 +20,7 @@ from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool, StackedPool, TablePool
 from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import check_estimator_parameter, code_class_weights
-from dips._rounds.rounds import RoundsState
+from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array
 from dips.backbones import default_estimator, find_backbone

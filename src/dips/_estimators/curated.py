@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import HasMethods
+from sklearn.base import BaseEstimator
 
 from dips._data.labels import Labels
 from dips._estimators.base import CuratingClassifier, one_or_list
@@ -23,16 +22,16 @@ from dips._estimators.validation import (
 )
 from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array, Rows
+from dips._tools.sklearn_compat import HasMethods, fit_context
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
-from dips.curators._none import KeepAll
 
 
 class CuratedClassifier(CuratingClassifier):
-    """A classifier trained on the useful ones of its labels.
+    """A classifier trained on those of its labels that are useful.
 
     Fits the backbone, judges every label by how it was learned, and fits again on the useful rows. Every row must be
-    labeled. It is an ordinary classifier, so it can stand under anybody's pseudo-labeler.
+    labeled. It is an ordinary classifier, so any pseudo-labeler can use it as its base.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ class CuratedClassifier(CuratingClassifier):
         The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
         shallow trees.
     curator : str, Curator or callable, default="auto"
-        Who judges; see :class:`~dips.PseudoLabelClassifier`.
+        What judges; see :class:`~dips.PseudoLabelClassifier`.
     track : sequence of int, default=()
         Rows, by position, whose probabilities at every checkpoint are kept in ``trajectories_``.
     random_state : int, RandomState or None, default=None
@@ -94,7 +93,7 @@ class CuratedClassifier(CuratingClassifier):
         """Fit, judge the labels, and fit again on the useful rows."""
         return self._fit(X, y, sample_weight, all_labeled=True)
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
@@ -125,7 +124,7 @@ class CuratedClassifier(CuratingClassifier):
 
 @dataclass(frozen=True)
 class Audit:
-    """What :func:`characterize` found.
+    """The result of :func:`characterize`.
 
     Attributes
     ----------
@@ -205,7 +204,7 @@ def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
         raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
-    if rows.size and isinstance(curator, KeepAll):
+    if rows.size and not curator.curates:
         raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
     unlabeled = rows[~labels.is_labeled[rows]]
     if unlabeled.size:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dips._data.containers import n_rows
 from dips._data.labels import Labels
@@ -30,6 +29,7 @@ from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
+from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from dips._tools.warnings import warn
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
@@ -48,11 +48,11 @@ class PseudoLabelClassifier(CuratingClassifier):
         The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
         shallow trees.
     labeler : str, Labeler or callable, default="greedy"
-        Who proposes: "greedy", "ups", "flexmatch", "sla", "csa", an object with settings, or a function of
+        What proposes: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
         :class:`~dips.labelers.Candidates` that returns positions and labels.
     curator : str, Curator or callable, default="auto"
-        Who judges: "auto", "dips", "confidence", "small_loss", "fluctuation", "fine", "none", an object with settings,
-        or a function of :class:`~dips.curators.Evidence` that returns a mask.
+        What judges: the name of a curator of :mod:`dips.curators`, an object with settings, or a function of
+        :class:`~dips.curators.Evidence` that returns a mask.
     n_rounds : int, default=5
         How many models are trained after the first curation; T in the paper. Pseudo-labels are proposed after each but
         the last, so 1 makes no use of unlabeled rows.
@@ -75,9 +75,9 @@ class PseudoLabelClassifier(CuratingClassifier):
     labeled_iter_ : 0 for given labels, the round for pseudo-labels, -1 for rows never labeled
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
-    history_ : data frame, a row a round; round 0 is the curation at the start
-    samples_ : data frame, a row a row of the input: source, given_label, final_label, round, confidence, aleatoric,
-        useful (trained on by the last model), suggested_label (for a given label that is distrusted); rows of
+    history_ : data frame, one row per round; round 0 is the curation at the start
+    samples_ : data frame, one row per input row: source, given_label, final_label, round, confidence, aleatoric,
+        useful (trained on by the last model), suggested_label (for a given label that is a suspect); rows of
         `X_unlabeled` come last
     curator_ : the curator, with what it learned
     encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
@@ -85,11 +85,12 @@ class PseudoLabelClassifier(CuratingClassifier):
     Notes
     -----
     Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem of its own, with
-    its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and harmful for
+    its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and a suspect for
     another, and one whose labels are known in part is given for these and unlabeled for the others. ``samples_`` and
     ``history_`` then say in ``target`` which label a line is about, ``transduction_`` (0, 1, or -1 where never labeled,
-    whatever the input's mark) and ``labeled_iter_`` have a column a label, ``termination_condition_`` an entry; the
-    models are in ``estimators_``, the curators in ``curators_``. ``predict_proba`` gives the probability of each label.
+    whatever the input's mark) and ``labeled_iter_`` have one column per label, ``termination_condition_`` one entry.
+    The models are in ``estimators_``, the curators in ``curators_``; ``predict_proba`` gives the probability of each
+    label.
 
     Examples
     --------
@@ -140,7 +141,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dips._data.labels import UNLABELED, Labels
 from dips._data.pool import Pool
-from dips._rounds.rounds import RoundsState
+from dips._rounds.state import RoundsState
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 

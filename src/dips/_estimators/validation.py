@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight
 
 from dips._data.containers import n_rows
 from dips._data.labels import UNLABELED, Labels, encode_targets
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, check_sample_weight
 from dips._tools.warnings import warn
 from dips.backbones import default_estimator, find_backbone
 
@@ -70,7 +69,7 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
     if sample_weight is None:
         return None
     n = targets[0].codes.size
-    weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
     for labels in targets:
         weighed = np.unique(labels.codes[labels.is_labeled & (weights > 0)])
         if weighed.size < labels.classes.size:

@@ -14,10 +14,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
 from dips._data.pool import as_pool
-from dips._dynamics import Dynamics, Watch, check_probabilities
+from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
-from dips.labelers._base import Moments
 
 _MAX_SEED = 2**31 - 1
 _PROBES = 32
@@ -27,8 +26,8 @@ _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, 
 class Trainer:
     """Fits an estimator's clones on rows of a pool, reproducibly.
 
-    Everything that is trained in a run is trained here: seeds are drawn in the order of the calls, never in the order
-    in which parallel work ends.
+    Everything that a fit trains is trained here: seeds are drawn in the order of the calls, never in the order in which
+    parallel work ends.
     """
 
     def __init__(
@@ -57,10 +56,18 @@ class Trainer:
         """Class probabilities of the given rows of the pool."""
         return self.pool.map(lambda X: self._probabilities(estimator, X), rows)
 
+    def features(self, estimator: BaseEstimator, rows: Rows) -> Any:
+        """Return the given rows of the pool as the fitted model sees them."""
+        return self.backbone.features(estimator, self.pool.take(rows))
+
+    def map_features(self, estimator: BaseEstimator, rows: Rows, function: Callable[[Any], Array]) -> Array:
+        """Apply a function to the given rows as the fitted model sees them, a batch at a time."""
+        return self.pool.map(lambda X: function(self.backbone.features(estimator, X)), rows)
+
     def out_of_fold(self, rows: Rows, labels: Array, n_folds: int) -> Array:
         """Class probabilities (m, C) of the rows, each from a model that was trained without it.
 
-        Except for the only row of a class: every model is trained on it, for it must know all the classes.
+        The only row of a class is the exception: every model is trained on it, because it must know all classes.
         """
         folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size)))
         seeds = [self._draw_seed() for _ in folds]
@@ -78,8 +85,8 @@ class Trainer:
     def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
         """Moments over varied members trained on `rows` of the class probabilities of the `targets`.
 
-        All members look at a few targets before any looks at the next ones: the pool is read once, and no more of
-        their probabilities than these are held at a time.
+        All members predict one batch of targets before any predicts the next: the pool is read once, and only the
+        probabilities of one batch are in memory.
         """
         draws = [(self._draw_seed(), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
         members = self._members(rows, labels, targets, sorted(draws, key=_length, reverse=True))
@@ -87,14 +94,14 @@ class Trainer:
         for part, X in self.pool.batches(targets):
             for k, p in enumerate(self._in_parallel(lambda look, X=X: look(X), ((m,) for m in members)), start=1):
                 check_probabilities(p, n_rows(X), self.n_classes)
-                _average_in(p, k, mean[part], squares[part])
+                _update_moments(p, k, mean[part], squares[part])
         squares /= n_models - 1
         return Moments(mean, np.sqrt(squares, out=squares), n_models)
 
     def _members(
         self, rows: Rows, labels: Array, targets: Rows, draws: list[tuple[int, dict[str, Any]]]
     ) -> list[Callable[[Any], Array]]:
-        """Train members with the given seeds and settings; return what gives their class probabilities."""
+        """Train members with the given seeds and settings; return one function for each that predicts with it."""
         probes = self.pool.take(targets[:_PROBES])
 
         def one_member(seed: int, varied: dict[str, Any]) -> Callable[[Any], Array]:
@@ -121,7 +128,7 @@ class Trainer:
     def _prepared(
         self, seed: int, n_rows: int, varied: dict[str, Any] | None = None, alone: bool = True
     ) -> BaseEstimator:
-        """Clone, seed where the user set no seed (members of an ensemble always), and keep quiet; for so many rows."""
+        """Clone for a training on so many rows: quiet, and seeded where the user set no seed (members always)."""
         prepared = self.backbone.clone(self.estimator)
         given = prepared.get_params()
         names = self.backbone.seed_parameters(prepared)
@@ -150,12 +157,12 @@ class Trainer:
 
 
 def _length(draw: tuple[int, dict[str, Any]]) -> int:
-    """How long a member trains, roughly: its trees times their depth. With the longest first, all end together."""
+    """How long a member trains, roughly: its trees times their depth. With the longest first, no core ends up idle."""
     return math.prod(setting for setting in draw[1].values() if isinstance(setting, int))
 
 
-def _average_in(p: Array, k: int, mean: Array, squares: Array) -> None:
-    """Let the k-th member into the mean and the sum of squared deviations (Welford)."""
+def _update_moments(p: Array, k: int, mean: Array, squares: Array) -> None:
+    """Update the mean and the sum of squared deviations with the k-th member (Welford)."""
     p = p.astype(np.float32, copy=False)  # the precision of the mean: members that are alike then differ by nothing
     difference = p - mean
     mean += difference / k

@@ -1,4 +1,4 @@
-"""Parts by name: a registry fills itself from the modules of a package."""
+"""Parts by name: a registry fills itself from the modules of a package, and from plug-ins."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from typing import Any, Generic, TypeVar
+from itertools import count
+from typing import Any, ClassVar, Generic, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
-T = TypeVar("T", bound=BaseEstimator)
+from dips._tools.plugins import load_plugins
+
+_definitions = count()
+
+
+class Named(BaseEstimator):
+    """Base of the families whose members a string can name.
+
+    A subclass with a ``name`` of its own can be asked for by that name as soon as it is defined. Two classes of a
+    family cannot have the same name, unless the second says ``replaces = True``. Running the same definition again, as
+    in a notebook, simply replaces the first.
+    """
+
+    name: ClassVar[str]
+    replaces: ClassVar[bool] = False
+    _definition: ClassVar[int]  # the later of two with one name counts
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._definition = next(_definitions)
+        if "name" in vars(cls):
+            _refuse_taken_name(cls)
+
+
+T = TypeVar("T", bound=Named)
 
 
 class Registry(Generic[T]):
@@ -19,7 +44,7 @@ class Registry(Generic[T]):
     Parameters
     ----------
     kind : str
-        What they are called in messages.
+        What one of them is called in messages; plug-ins come from the entry points ``dips.<kind>s``.
     base : type
         Their base class; each subclass with a ``name`` of its own is one of them.
     from_function : callable
@@ -30,33 +55,21 @@ class Registry(Generic[T]):
         self.kind, self.base, self.from_function = kind, base, from_function
 
     def discover(self, package: str, path: Iterable[str]) -> dict[str, type[T]]:
-        """Import every module of the package; return the named classes found there, by class name."""
+        """Import every module of the package; return the named classes of the family, by class name."""
         for module in pkgutil.iter_modules(path):
             importlib.import_module(f"{package}.{module.name}")
-        return {c.__name__: c for c in self.by_name().values()}
+        return {cls.__name__: cls for cls in self.by_name().values()}
 
     def by_name(self) -> dict[str, type[T]]:
-        """All that have a name, in alphabetical order; of two with one name, the class defined later."""
-        found: dict[str, type[T]] = {}
-        pending = list(self.base.__subclasses__())
-        while pending:
-            cls = pending.pop(0)
-            pending.extend(cls.__subclasses__())
-            if "name" in vars(cls):
-                found[cls.name] = cls
-        return dict(sorted(found.items()))
+        """All classes that have a name, in alphabetical order."""
+        return dict(sorted(_named_classes(self.base).items()))
 
     def resolve(self, spec: Any) -> T:
         """Return an instance of its own for a name, an object with settings, or a plain function."""
         if isinstance(spec, self.base):
             resolved = clone(spec)
         elif isinstance(spec, str):
-            known = self.by_name()
-            if spec not in known:
-                near = get_close_matches(spec.lower(), known, n=1, cutoff=0.4)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise ValueError(f"{self.kind}={spec!r} is not known{hint} There are {', '.join(known)}.")
-            resolved = known[spec]()
+            resolved = self._class_named(spec)()
         elif callable(spec) and not isinstance(spec, type):
             resolved = self.from_function(spec)
         else:
@@ -64,3 +77,41 @@ class Registry(Generic[T]):
             raise TypeError(f"{self.kind} must be {wanted}; got {spec!r}.")
         resolved._validate_params()
         return resolved
+
+    def _class_named(self, name: str) -> type[T]:
+        if name not in self.by_name():
+            base: type = self.base
+            load_plugins(f"dips.{self.kind}s", base)
+        known = self.by_name()
+        if name not in known:
+            near = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ValueError(f"{self.kind}={name!r} is not known{hint} There are {', '.join(known)}.")
+        return known[name]
+
+
+def _named_classes(base: type[T], besides: type[Named] | None = None) -> dict[str, type[T]]:
+    """Classes under `base` that have a name of their own; of two with one name, the one defined later."""
+    pending, named = list(base.__subclasses__()), []
+    while pending:
+        cls = pending.pop()
+        pending.extend(cls.__subclasses__())
+        if "name" in vars(cls) and cls is not besides:
+            named.append(cls)
+    return {cls.name: cls for cls in sorted(named, key=lambda cls: cls._definition)}
+
+
+def _refuse_taken_name(cls: type[Named]) -> None:
+    family = next(c for c in reversed(cls.__mro__) if issubclass(c, Named) and c is not Named)
+    name, other = cls.name, _named_classes(family, besides=cls).get(cls.name)
+    if other is None or vars(cls).get("replaces", False) or _location(other) == _location(cls):
+        return
+    del cls.name  # the refused class is not gone yet, and must not be found
+    raise ValueError(
+        f"{cls.__name__} is called {name!r}, but that name is taken by {other.__module__}.{other.__qualname__}; "
+        "choose another name, or set replaces = True in the class to take its place."
+    )
+
+
+def _location(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__

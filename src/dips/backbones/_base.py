@@ -12,13 +12,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import has_fit_parameter
 
 from dips._data.containers import n_rows, take
 from dips._dynamics import Dynamics, Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import openmp_effective_n_threads
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
@@ -235,7 +235,7 @@ class StagedBackbone(Backbone):
     def n_threads(self, estimator: BaseEstimator) -> int:
         """How many threads the estimator predicts with: its own setting, or else what OpenMP allows."""
         told = estimator.get_params().get(self.threads)
-        return effective_n_jobs(told) if told and told > 0 else _openmp_effective_n_threads()
+        return effective_n_jobs(told) if told and told > 0 else openmp_effective_n_threads()
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """How many checkpoints the fitted estimator has; `X` is for those that must replay a row to tell."""

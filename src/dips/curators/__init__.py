@@ -1,4 +1,4 @@
-"""Curators: one module each; a new module is found by itself."""
+"""Curators, one module each; a new module needs no registration."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dips._tools.registry import Registry
 from dips.curators._base import Curator, Evidence, FunctionCurator
 
 CURATORS: Registry[Curator] = Registry("curator", Curator, FunctionCurator)
-_found = CURATORS.discover(__name__, __path__)
-globals().update(_found)
+_classes = CURATORS.discover(__name__, __path__)
+globals().update(_classes)
 
-__all__ = ["CURATORS", "Curator", "Evidence", "FunctionCurator", *_found]
+__all__ = ["CURATORS", "Curator", "Evidence", "FunctionCurator", *_classes]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The default: how many labels to drop from an estimate of the noise, which ones from the dynamics."""
+"""The default: an estimate of the noise says how many labels are suspects, the dynamics say which."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
 
 from dips._data.containers import take
 from dips._tools.arrays import Array, Rows
+from dips._tools.sklearn_compat import Interval
 from dips.curators._base import Curator, Evidence
 from dips.curators._second_opinion import linear_out_of_fold
 
 
 class Auto(Curator):
-    """Drop as many labels as look wrong, those believed least; no threshold to tune.
+    """As many labels are suspects as look wrong: those with the least confidence. No threshold to tune.
 
-    A fixed threshold on the average confidence fits one backbone: a slow learner believes every row little. So the two
-    questions are kept apart.
+    A fixed threshold on the average confidence fits one backbone only: a slow learner has little confidence in any row.
+    So there are two questions.
 
     *How many* given labels look wrong is estimated once, by confident learning (Northcutt et al. 2021) on out-of-fold
-    probabilities, less what chance alone may have added. A linear model is asked for a second opinion and heard as far
-    as it predicts labels it has not seen: few dirty labels lead it astray less than trees and networks.
+    probabilities, less what chance alone may have added. A linear model gives a second opinion, weighted by how
+    accurate it is on labels it has not seen: a few wrong labels mislead it less than they do trees and networks.
 
-    *Which* are dropped is decided anew at each curation: those with the least product of the average confidence along
-    the training (over all trainings so far, so that no single one decides) and the out-of-fold probability.
+    *Which* labels are suspects is decided anew at each curation: those with the least product of the average confidence
+    along the training (over all trainings so far, so that no single one decides) and the out-of-fold probability.
 
-    A pseudo-label is kept as long as the model it helped to train still believes it most.
+    A pseudo-label is useful as long as it is the most probable class of the model that it helped to train.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Auto(Curator):
     caution : float
         How many standard errors are taken off the estimated share; matters only for tables of a few hundred labels.
     max_drop : float
-        Never drop more than this share of the given labels.
+        The largest share of the given labels that may be suspects.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Auto(Curator):
         self.max_drop = max_drop
 
     def curate(self, evidence: Evidence) -> Array:
-        """Drop the estimated share of the given labels, and pseudo-labels no longer believed."""
+        """Suspect the estimated share of the given labels, and pseudo-labels that are no longer most probable."""
         given = np.flatnonzero(evidence.is_given)
         if not hasattr(self, "noise_rate_"):
             self._estimate(evidence, given)
@@ -67,11 +67,11 @@ class Auto(Curator):
         worst_first = given[np.argsort(self.confidence_ * self.out_of_fold_, kind="stable")]
         useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
         useful[given] = True
-        useful[worst_first[: self._n_dropped(given.size)]] = False
+        useful[worst_first[: self._n_suspects(given.size)]] = False
         return useful
 
     def _estimate(self, evidence: Evidence, given: Rows) -> None:
-        """Ask both models about the given labels, each row of a model that did not see it."""
+        """Predict the given labels with both models, each row by one that was not trained on it."""
         labels, features = evidence.labels[given], take(evidence.features(), given)
         p = evidence.out_of_fold(self.n_folds)[given]
         if np.ndim(features) == 2 or sp.issparse(features):
@@ -86,17 +86,16 @@ class Auto(Curator):
         previous = getattr(self, "confidence_", confidence)
         self.confidence_: Array = previous + (confidence - previous) / self.n_curations_
 
-    def _n_dropped(self, n: int) -> int:
+    def _n_suspects(self, n: int) -> int:
         standard_error = np.sqrt(self.noise_rate_ * (1 - self.noise_rate_) / n)
         share = np.clip(self.noise_rate_ - self.caution * standard_error, 0, self.max_drop)
         return round(float(share) * n)
 
 
 def weight_of_second(p: Array, second: Array, labels: Array) -> float:
-    """How far to hear the second of two opinions (n, C) on labels that neither has seen.
+    """Weight of the second of two opinions (n, C) on labels that neither has seen.
 
-    Alone if it is right at least as often; as much as the first if it is less right by no more than a standard error;
-    else not at all.
+    1 if it is right at least as often; 1/2 if it is right less often by no more than a standard error; else 0.
     """
     gain = (second.argmax(axis=1) == labels).astype(float) - (p.argmax(axis=1) == labels)
     if gain.mean() >= 0:

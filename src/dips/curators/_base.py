@@ -1,4 +1,4 @@
-"""What a curator is, and what it is shown."""
+"""The curator's contract, and what a curator is shown."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from dips._dynamics import STATISTICS
-from dips._tools.arrays import Array
+from dips._dynamics import STATISTICS, Dynamics
+from dips._tools.arrays import Array, Rows
+from dips._tools.registry import Named
 from dips._tools.warnings import warn
 
 
@@ -27,8 +27,8 @@ class Evidence:
     statistics : read at each row's label, (m,) each: confidence, aleatoric, and what else the curator lists
     mean_probabilities : (m, C) average over the checkpoints
     probabilities : (m, C) at the last checkpoint
-    features : gives the rows as the backbone is given them
-    out_of_fold : gives (m, C) probabilities of the rows with given labels from models that did not see them,
+    features : returns the rows as the model sees them
+    out_of_fold : returns (m, C) probabilities of the rows with given labels from models that did not see them,
         cross-validated with the given number of folds; NaN for the others
     """
 
@@ -42,6 +42,30 @@ class Evidence:
     features: Callable[[], Any]
     out_of_fold: Callable[[int], Array]
 
+    @classmethod
+    def from_dynamics(
+        cls,
+        dynamics: Dynamics,
+        positions: Rows,
+        labels: Array,
+        is_given: Array,
+        round: int,
+        features: Callable[[], Any],
+        out_of_fold: Callable[[int], Array],
+    ) -> Evidence:
+        """Read the evidence off one training; `positions` says where the m rows are among those watched."""
+        return cls(
+            labels=labels,
+            is_given=is_given,
+            n_classes=dynamics.n_classes,
+            round=round,
+            statistics=dynamics.at(labels, positions),
+            mean_probabilities=dynamics["confidence"][positions],
+            probabilities=dynamics.probabilities[positions],
+            features=features,
+            out_of_fold=out_of_fold,
+        )
+
     @property
     def confidence(self) -> Array:
         """Average confidence in each row's label (Definition 4.1)."""
@@ -53,20 +77,25 @@ class Evidence:
         return self.statistics["aleatoric"]
 
 
-class Curator(BaseEstimator):
+class Curator(Named):
     """Says which rows of the training pool are useful: the selector r of the paper.
 
     A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
-    :meth:`curate`. One object serves one run, from the start through the rounds, so it may remember what it learned;
-    such attributes end in ``_``. A curator that can judge tables only, or images only, says so in ``judges``.
+    :meth:`curate`. One object serves one fit, from the start through the rounds, so it may remember what it learned;
+    such attributes end in ``_``.
 
-    Labelers propose rows of each class in proportion to the useful labels. Where these are very skewed, the authors
-    even the classes out; a curator that wants them as they are has ``evens_classes = False``.
+    Attributes
+    ----------
+    curates : False for a curator that keeps every row, so that no dynamics are needed
+    evens_classes : labelers propose rows of each class in proportion to the useful labels; where these are very
+        skewed, the authors even the classes out. False leaves the proportions as they are
+    judges : "tables", "images" or both
+    window : the part of the training that counts, as fractions
     """
 
-    name: ClassVar[str]
     judges: ClassVar[tuple[str, ...]] = ("tables", "images")
     statistics: ClassVar[tuple[str, ...]] = ()
+    curates: ClassVar[bool] = True
     evens_classes: ClassVar[bool] = True
     window: tuple[float, float] = (0.0, 1.0)
     _parameter_constraints: dict[str, list[Any]] = {}
@@ -74,6 +103,11 @@ class Curator(BaseEstimator):
     def curate(self, evidence: Evidence) -> Array:
         """Return the mask (m,) of useful rows."""
         raise NotImplementedError
+
+    def new_dynamics(self, n_rows: int, n_classes: int, track: Rows | tuple[()] = ()) -> Dynamics:
+        """Return empty dynamics that keep what this curator reads, and the two statistics that every account shows."""
+        statistics = {*self.statistics, "confidence", "aleatoric"}
+        return Dynamics(n_rows, n_classes, statistics, self.window, track)
 
 
 class FunctionCurator(Curator):
@@ -87,6 +121,11 @@ class FunctionCurator(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Call the function."""
         return self.function(evidence)
+
+
+def useful_rows(curator: Curator, evidence: Evidence) -> Array:
+    """Ask any curator which rows are useful; return a mask (m,) that leaves every class some rows."""
+    return keep_every_class(checked_mask(curator, evidence), evidence)
 
 
 def checked_mask(curator: Curator, evidence: Evidence) -> Array:
@@ -104,9 +143,9 @@ _SHARE_KEPT_OF_A_LOST_CLASS = 0.1
 
 
 def keep_every_class(useful: Array, evidence: Evidence) -> Array:
-    """Put back the most confident tenth of each class that would be left with nothing, and say so.
+    """Keep the most confident tenth of each class that would be left with no row, and warn.
 
-    Where nothing at all is useful, nothing is known to be harmful either: every row stays.
+    Where no row at all is useful, the curator has told nothing apart, so every row is kept.
     """
     if not useful.any():
         warn(

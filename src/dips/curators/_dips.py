@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from numbers import Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from dips._dynamics import check_window
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, StrOptions
 from dips.curators._base import Curator, Evidence
 
 
@@ -15,7 +14,7 @@ class DIPS(Curator):
     """Useful rows have average confidence >= `conf` and aleatoric uncertainty < `aleatoric` (section 4.3).
 
     The published thresholds suit a backbone that learns fast. A slow learner's average confidence is low for every row,
-    and `conf` = 0.8 then drops most of the table; the default curator ``auto`` adapts instead.
+    and most rows are then suspects at `conf` = 0.8; the default curator ``auto`` adapts instead.
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ class DIPS(Curator):
     frozen : bool
         Compute the adaptive threshold once, at the first curation, as the published numbers do, or anew each time.
         Accuracy is the same within noise. But a model trained on clean rows may be as certain of one row as of another;
-        a threshold computed anew then falls below them all, nothing is useful, and every row dropped before returns.
+        a threshold computed anew then falls below them all, no row is useful, and so every row is kept.
     window : (float, float)
         The part of the training that counts.
     """

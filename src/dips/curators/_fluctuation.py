@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from numbers import Real
 
-from sklearn.utils._param_validation import Interval
-
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval
 from dips.curators._base import Curator, Evidence
 
 
@@ -14,14 +13,14 @@ class Fluctuation(Curator):
     """Useful rows did not fall from right to wrong along the training (Wei et al. 2022, appendix C.2).
 
     The number of falls is smoothed with the confidence: the score is falls + (1 - average confidence), so that rows
-    with as many falls are ordered by how much the model believed them. A row that was wrong all along never falls; its
-    low confidence is what gives it away.
+    with equally many falls are ordered by the confidence in them. A row that was wrong all along never falls; its low
+    confidence gives it away.
 
     Parameters
     ----------
     threshold : float
-        Rows with a score up to this are useful. At 0.5: no fall, and believed more than not on average. At 1.5, one
-        fall is forgiven to rows that were.
+        Rows with a score up to this are useful. At 0.5: no fall, and an average confidence of at least 0.5. At
+        1.5, such rows may have fallen once.
     """
 
     name = "fluctuation"

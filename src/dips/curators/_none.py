@@ -1,4 +1,4 @@
-"""No curation: plain pseudo-labeling trusts every row."""
+"""No curation: to plain pseudo-labeling, every row is useful."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ class KeepAll(Curator):
     """Every row is useful. Needs no dynamics, so any classifier can be the backbone."""
 
     name = "none"
+    curates = False
 
     def curate(self, evidence: Evidence) -> Array:
         """Keep every row."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval
 from dips.curators._base import Curator, Evidence
 
 

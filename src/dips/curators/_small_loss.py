@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Real
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, StrOptions
 from dips.curators._base import Curator, Evidence
 from dips.curators._mixture import smaller_group
 
@@ -18,8 +18,8 @@ class SmallLoss(Curator):
     Parameters
     ----------
     drop : float or "mixture"
-        The share of rows to drop, those with the largest loss, or let a two-component Gaussian mixture of the losses
-        say where the large ones begin.
+        The share of rows that are suspects, those with the largest loss; with "mixture", a two-component Gaussian
+        mixture of the losses finds where the large ones begin.
     """
 
     name = "small_loss"
@@ -30,11 +30,11 @@ class SmallLoss(Curator):
         self.drop = drop
 
     def curate(self, evidence: Evidence) -> Array:
-        """Drop the largest losses."""
+        """Suspect the largest losses."""
         loss = evidence.statistics["loss"]
         if isinstance(self.drop, str):
             return smaller_group(loss)
-        n_dropped = int(np.floor(self.drop * loss.size))
+        n_suspects = int(np.floor(self.drop * loss.size))
         useful = np.ones(loss.shape, dtype=bool)
-        useful[np.argsort(-loss, kind="stable")[:n_dropped]] = False
+        useful[np.argsort(-loss, kind="stable")[:n_suspects]] = False
         return useful

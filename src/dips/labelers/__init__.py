@@ -1,4 +1,4 @@
-"""Labelers: one module each; a new module is found by itself."""
+"""Labelers, one module each; a new module needs no registration."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dips._tools.registry import Registry
 from dips.labelers._base import Candidates, FunctionLabeler, Labeler, Moments
 
 LABELERS: Registry[Labeler] = Registry("labeler", Labeler, FunctionLabeler)
-_found = LABELERS.discover(__name__, __path__)
-globals().update(_found)
+_classes = LABELERS.discover(__name__, __path__)
+globals().update(_classes)
 
-__all__ = ["LABELERS", "Candidates", "FunctionLabeler", "Labeler", "Moments", *_found]
+__all__ = ["LABELERS", "Candidates", "FunctionLabeler", "Labeler", "Moments", *_classes]
 
 
 def __getattr__(name: str) -> Any:

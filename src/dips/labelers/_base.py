@@ -1,43 +1,18 @@
-"""What a labeler is, and what it is shown."""
+"""The labeler's contract, and what a labeler is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from dips._dynamics import Dynamics
+from dips._dynamics import Moments
 from dips._tools.arrays import Array, Rows
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
-
-    mean: Array
-    std: Array
-    n_models: int
-
-    @classmethod
-    def of_checkpoints(cls, seen: Dynamics | None, rows: Rows, n_models: int) -> Moments:
-        """Moments over the checkpoints of one training: a virtual ensemble (Malinin et al. 2021).
-
-        Neighboring checkpoints are much alike, so however many there are, they count for `n_models` members at most.
-        """
-        if seen is None:
-            raise ValueError(
-                "The checkpoints were not watched, because the labeler did not ask for them before the training; "
-                "give its class a member_window, such as (0.5, 1)."
-            )
-        n = seen.n_averaged
-        variance = seen.averages["variance"][rows]
-        variance *= n / max(n - 1, 1)  # of a sample, as for trained members
-        return cls(seen["confidence"][rows], np.sqrt(variance, out=variance), min(n_models, max(n, 2)))
+from dips._tools.registry import Named
+from dips._tools.sklearn_compat import Interval, StrOptions
 
 
 @dataclass(frozen=True)
@@ -47,13 +22,19 @@ class Candidates:
     Attributes
     ----------
     probabilities : (m, C) of the round's model
-    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where none is), evened out where very
-        skewed and the curator does not mind
+    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where there are none), evened out where
+        they are very skewed and the curator allows it
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
     ensemble : trains so many members on the useful rows and returns the moments of their probabilities
     checkpoints : the same without training, over the checkpoints of the round's model, which count for at most so many
         members; only for a labeler that has a ``member_window``
+    features : returns the m rows as the round's model sees them, all in memory at once
+    map_features : applies a function to the m rows as the round's model sees them, a batch at a time, and returns its
+        results (m, ...); for pools larger than memory
+    useful_labels : (k,) codes of the k rows that the round's model was trained on
+    useful_is_given : (k,) False for pseudo-labels
+    useful_features : returns these k rows as the model sees them
     """
 
     probabilities: Array
@@ -63,6 +44,11 @@ class Candidates:
     caps: Array
     ensemble: Callable[[int], Moments]
     checkpoints: Callable[[int], Moments]
+    features: Callable[[], Any]
+    map_features: Callable[[Callable[[Any], Array]], Array]
+    useful_labels: Array
+    useful_is_given: Array
+    useful_features: Callable[[], Any]
 
     @property
     def share(self) -> float:
@@ -70,18 +56,18 @@ class Candidates:
         return share_of_round(self.round, self.n_rounds)
 
 
-class Labeler(BaseEstimator):
+class Labeler(Named):
     """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
 
-    A subclass has a ``name`` and implements :meth:`choose`; the best rows of each class, up to its cap, are taken.
+    A subclass has a ``name`` of its own and implements :meth:`choose`; the best rows of each class, up to its cap, are
+    taken.
     """
 
-    name: ClassVar[str]
     _parameter_constraints: dict[str, list[Any]] = {}
 
     @property
     def member_window(self) -> tuple[float, float] | None:
-        """The part of the training, as fractions, whose checkpoints it takes for members of an ensemble, if it does."""
+        """The part of the training, as fractions, whose checkpoints are ensemble members; None if they are not used."""
         return None
 
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
@@ -97,7 +83,7 @@ class Labeler(BaseEstimator):
 
 
 class EnsembleLabeler(Labeler):
-    """A labeler that asks the members of an ensemble, `n_models` of them, trained or taken from the checkpoints."""
+    """A labeler that asks an ensemble of `n_models` members, trained or taken from the checkpoints."""
 
     n_models: int
     members: str
@@ -129,7 +115,7 @@ class FunctionLabeler(Labeler):
 
 
 def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Array]:
-    """Ask any labeler for its proposal, and check that it is distinct positions and a code for each."""
+    """Ask any labeler for its proposal, and check that it holds distinct positions and a code for each."""
     n, n_classes = candidates.probabilities.shape
     returned = labeler.propose(candidates)
     try:
@@ -148,7 +134,7 @@ def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Ar
 
 
 def _check_choice(labels: Array, scores: Array, eligible: Array, candidates: Candidates) -> None:
-    """Refuse a choice out of which the best rows of a class could not be told."""
+    """Refuse a choice from which the best rows of a class cannot be taken."""
     n, n_classes = candidates.probabilities.shape
     shapes = [a.shape for a in (labels, scores, eligible)]
     if shapes != [(n,)] * 3 or eligible.dtype != bool:
@@ -174,9 +160,9 @@ def _whole_numbers(values: Any, what: str) -> Array:
 
 
 def _are_distinct(rows: Rows, n: int) -> bool:
-    found = np.zeros(n, dtype=bool)
-    found[rows] = True
-    return np.count_nonzero(found) == rows.size
+    is_taken = np.zeros(n, dtype=bool)
+    is_taken[rows] = True
+    return np.count_nonzero(is_taken) == rows.size
 
 
 def best_of_each_class(labels: Array, scores: Array, eligible: Array, caps: Array) -> Rows:
@@ -214,8 +200,8 @@ def class_frequencies(labels: Array, n_classes: int, evened: bool = True) -> Arr
 def share_of_round(t: int, n_rounds: int) -> float:
     """Share of the rows left that round t of T may label: falls linearly from 2/(T + 1); adds up to 1 over the rounds.
 
-    It is taken of the rows *left*, and the last round proposes nothing, so not the whole pool is shared out: at T = 5
-    about a third stays unlabeled even if the model is sure of every row.
+    The share is of the rows *left*, and the last round proposes nothing, so part of the pool is never labeled: at T = 5
+    about a third, even if the model is sure of every row.
 
     Examples
     --------

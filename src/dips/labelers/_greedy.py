@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from numbers import Real
 
-from sklearn.utils._param_validation import Interval
-
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval
 from dips.labelers._base import Candidates, Labeler
 
 

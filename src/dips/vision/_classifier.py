@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips._estimators.samples import samples_frame
 from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.exceptions import InputError
@@ -175,7 +175,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ImageClassifier:
         """Learn from labeled and unlabeled images.
 

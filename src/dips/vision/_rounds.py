@@ -13,11 +13,9 @@ from torch import Tensor
 
 from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
-from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
-from dips.curators._base import Curator, Evidence
-from dips.curators._none import KeepAll
+from dips.curators._base import Curator, Evidence, useful_rows
 from dips.vision import _checkpoint, _distributed
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
@@ -88,7 +86,7 @@ class ImageRounds:
         self._order = rng.permutation(self.rows.size)
         seed_of_training, self._seed_of_warm_up, self._seed_of_folds = rng.randint(_MAX_SEED, size=3).tolist()
         self.training = Training(pool, recipe, self.rows, seed_of_training)
-        self.curates = not isinstance(curator, KeepAll)
+        self.curates = curator.curates
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
         self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not in the last round
@@ -173,7 +171,7 @@ class ImageRounds:
         """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
-        self.useful[watched] = judge(self.curator, evidence)
+        self.useful[watched] = useful_rows(self.curator, evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.use_pseudo_labels_of(self.useful | self.is_given)
@@ -193,13 +191,16 @@ class ImageRounds:
         def out_of_fold(n_folds: int) -> Array:
             if self.unseen is None:
                 self.unseen = self._out_of_fold(n_folds)
-            return self.unseen
+            p = np.full((watched.size, self.pool.n_classes), np.nan)
+            p[is_given] = self.unseen
+            return p
 
-        return gather_evidence(
+        return Evidence.from_dynamics(
             dynamics,
+            np.arange(watched.size),
             labels,
             is_given,
-            self.round,
+            round=self.round,
             features=lambda: self.pool.images.cpu().numpy()[watched],
             out_of_fold=out_of_fold,
         )
@@ -219,7 +220,7 @@ class ImageRounds:
         return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
 
     def _dynamics(self, n_rows: int) -> Dynamics:
-        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
+        dynamics = self.curator.new_dynamics(n_rows, self.pool.n_classes)
         dynamics.begin(self.plan.n_checkpoints)
         return dynamics
 

@@ -1,0 +1,58 @@
+"""What is known of every row while the rounds run, and what they leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._data.labels import UNLABELED
+from dips._tools.arrays import Array, Rows
+
+NEVER = -1
+
+
+@dataclass
+class RoundsState:
+    """One entry per row of the pool, the last model, and the history."""
+
+    given: Array  # codes, -1 where unlabeled
+    labels: Array = field(init=False)  # given and pseudo-labels so far
+    round: Array = field(init=False)  # 0 given, -1 never, else the round a pseudo-label was proposed in
+    useful: Array = field(init=False)  # rows the next model is trained on
+    confidence: Array = field(init=False)  # as last judged; NaN where never
+    aleatoric: Array = field(init=False)
+    estimator: BaseEstimator | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start
+    termination: str = ""
+    trajectories: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.labels = self.given.astype(np.int32)
+        self.round = np.where(self.is_given, np.int32(0), np.int32(NEVER))
+        self.useful = self.is_given.copy()
+        self.confidence, self.aleatoric = np.full((2, self.given.size), np.nan, dtype=np.float32)
+
+    @property
+    def is_given(self) -> Array:
+        """Mask of the rows whose label came with the data."""
+        return self.given != UNLABELED
+
+    def label(self, rows: Rows, labels: Array, t: int) -> None:
+        """Take pseudo-labels proposed in round t."""
+        self.labels[rows], self.round[rows] = labels, t
+
+    def forget_pseudo_labels(self) -> None:
+        """Leave the given labels only."""
+        pseudo = ~self.is_given
+        self.labels[pseudo], self.round[pseudo], self.useful[pseudo] = UNLABELED, NEVER, False
+
+    def judge(self, rows: Rows, useful: Array, confidence: Array, aleatoric: Array) -> None:
+        """Take the verdict on some rows, and forget what was thought of the others."""
+        self.useful[:] = False
+        self.useful[rows[useful]] = True
+        for column, values in ((self.confidence, confidence), (self.aleatoric, aleatoric)):
+            column[:] = np.nan
+            column[rows] = values
