@@ -3,12 +3,10 @@ import sys
 from importlib.metadata import EntryPoint
 
 import pytest
-from sklearn.base import BaseEstimator
 
 from dips._tools.plugins import load_plugins
 from dips._tools.registry import Named, Registry
 from dips._tools.sklearn_compat import InvalidParameterError
-from dips.backbones import find_backbone
 from dips.curators import CURATORS, DIPS, FunctionCurator
 from dips.labelers import LABELERS, UPS, FunctionLabeler, Greedy, Labeler
 
@@ -211,22 +209,13 @@ def test_a_broken_plug_in_is_named_and_the_others_work(installed):
 
 
 def test_a_plug_in_of_another_kind_is_named_and_left_out(installed):
-    installed("dips.backbones", {"no_backbone_of_a_test": "Thing = int"}, thing="no_backbone_of_a_test:Thing")
-    with pytest.warns(UserWarning, match=r"plug-in 'thing' .* must be a subclass of dips\.backbones\.Backbone"):
-        assert type(find_backbone(BaseEstimator())).__name__ == "Plain"
+    installed("dips.labelers", {"no_labeler_of_a_test": "Thing = int"}, thing="no_labeler_of_a_test:Thing")
+    words = r"plug-in 'thing' .* must be a subclass of dips\.labelers\.Labeler"
+    with pytest.warns(UserWarning, match=words), pytest.raises(ValueError, match="'xyzzy' is not known"):
+        LABELERS.resolve("xyzzy")
 
 
 def test_a_known_name_loads_no_plug_in(installed):
     installed("dips.labelers", {"never_imported_by_a_test": ""}, mine="never_imported_by_a_test")
     LABELERS.resolve("ups")
     assert "never_imported_by_a_test" not in sys.modules
-
-
-def test_a_backbone_of_a_plug_in_is_found_by_the_type_of_the_estimator(installed):
-    module = "from dips.backbones import Backbone\nclass Mine(Backbone):\n    handles = ('tests.Stranger',)\n"
-    installed("dips.backbones", {"backbone_of_a_test": module}, mine="backbone_of_a_test:Mine")
-
-    class Stranger(BaseEstimator):
-        pass
-
-    assert type(find_backbone(Stranger())).__module__ == "backbone_of_a_test"

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator
 
 from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics, Moments
+from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
-from dips.curators._base import Curator, Evidence, useful_rows
+from dips.curators import Curator
 from dips.labelers._base import Candidates, Labeler, caps_of_round, checked_proposal, class_frequencies
 
 _NO_ROWS = np.empty(0, dtype=np.intp)
@@ -79,7 +80,7 @@ class Rounds:
     def _start(self, state: RoundsState) -> None:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
         began, given = time.perf_counter(), np.flatnonzero(state.is_given)
-        dynamics = self.curator.new_dynamics(given.size, self.trainer.n_classes, self.track)
+        dynamics = dynamics_for(self.curator, given.size, self.trainer.n_classes, self.track)
         state.estimator = self._fit(state, dynamics, watched=given)
         self._judge(state, given, np.arange(given.size), 0, dynamics)
         state.trajectories = dynamics.trajectories if self.track.size else None
@@ -108,7 +109,7 @@ class Rounds:
     def _fit_propose_curate(self, state: RoundsState, t: int) -> Rows:
         """Train f(t), propose labels, and curate; what was seen of the pool is forgotten afterwards."""
         n = state.given.size
-        dynamics = self.curator.new_dynamics(n, self.trainer.n_classes, self.track) if self.in_rounds else None
+        dynamics = dynamics_for(self.curator, n, self.trainer.n_classes, self.track) if self.in_rounds else None
         members = self._member_dynamics(n)
         state.estimator = self._fit(state, dynamics, members)
         proposed = self._propose(state, t, dynamics, members)
@@ -164,22 +165,16 @@ class Rounds:
         labels, is_given, estimator = state.labels[rows], state.is_given[rows], state.estimator
         assert estimator is not None
 
-        def out_of_fold(n_folds: int) -> Array:
-            p = np.full((rows.size, self.trainer.n_classes), np.nan)
-            p[is_given] = self.trainer.out_of_fold(rows[is_given], labels[is_given], n_folds)
-            return p
-
-        evidence = Evidence.from_dynamics(
+        evidence = gather_evidence(
             dynamics,
-            positions,
             labels,
             is_given,
-            round=t,
+            t,
             features=lambda: self.trainer.features(estimator, rows),
-            out_of_fold=out_of_fold,
+            out_of_fold=lambda n_folds: self.trainer.out_of_fold(rows[is_given], labels[is_given], n_folds),
+            at=positions,
         )
-        useful = useful_rows(self.curator, evidence)
-        state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
+        state.judge(rows, judge(self.curator, evidence), evidence.confidence, evidence.aleatoric)
 
     def _unlabeled(self, state: RoundsState) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""

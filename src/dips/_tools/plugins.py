@@ -10,8 +10,8 @@ from dips._tools.warnings import warn
 
 
 @cache
-def load_plugins(group: str, base: type) -> tuple[Any, ...]:
-    """Load every entry point of a group, once; each must be a subclass of `base`.
+def load_plugins(group: str, base: type = object) -> tuple[Any, ...]:
+    """Load every entry point of a group, once; each must be a class under `base`.
 
     A plug-in that is not, or that cannot be loaded, is named in a warning and left out.
 

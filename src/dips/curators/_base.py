@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dips._dynamics import STATISTICS, Dynamics
-from dips._tools.arrays import Array, Rows
+from dips._dynamics import STATISTICS
+from dips._tools.arrays import Array
 from dips._tools.registry import Named
 from dips._tools.warnings import warn
 
@@ -42,30 +42,6 @@ class Evidence:
     features: Callable[[], Any]
     out_of_fold: Callable[[int], Array]
 
-    @classmethod
-    def from_dynamics(
-        cls,
-        dynamics: Dynamics,
-        positions: Rows,
-        labels: Array,
-        is_given: Array,
-        round: int,
-        features: Callable[[], Any],
-        out_of_fold: Callable[[int], Array],
-    ) -> Evidence:
-        """Read the evidence off one training; `positions` says where the m rows are among those watched."""
-        return cls(
-            labels=labels,
-            is_given=is_given,
-            n_classes=dynamics.n_classes,
-            round=round,
-            statistics=dynamics.at(labels, positions),
-            mean_probabilities=dynamics["confidence"][positions],
-            probabilities=dynamics.probabilities[positions],
-            features=features,
-            out_of_fold=out_of_fold,
-        )
-
     @property
     def confidence(self) -> Array:
         """Average confidence in each row's label (Definition 4.1)."""
@@ -89,7 +65,7 @@ class Curator(Named):
     curates : False for a curator that keeps every row, so that no dynamics are needed
     evens_classes : labelers propose rows of each class in proportion to the useful labels; where these are very
         skewed, the authors even the classes out. False leaves the proportions as they are
-    judges : "tables", "images" or both
+    judges : what it can judge: tables, images or both
     window : the part of the training that counts, as fractions
     """
 
@@ -104,11 +80,6 @@ class Curator(Named):
         """Return the mask (m,) of useful rows."""
         raise NotImplementedError
 
-    def new_dynamics(self, n_rows: int, n_classes: int, track: Rows | tuple[()] = ()) -> Dynamics:
-        """Return empty dynamics that keep what this curator reads, and the two statistics that every account shows."""
-        statistics = {*self.statistics, "confidence", "aleatoric"}
-        return Dynamics(n_rows, n_classes, statistics, self.window, track)
-
 
 class FunctionCurator(Curator):
     """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask."""
@@ -121,11 +92,6 @@ class FunctionCurator(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Call the function."""
         return self.function(evidence)
-
-
-def useful_rows(curator: Curator, evidence: Evidence) -> Array:
-    """Ask any curator which rows are useful; return a mask (m,) that leaves every class some rows."""
-    return keep_every_class(checked_mask(curator, evidence), evidence)
 
 
 def checked_mask(curator: Curator, evidence: Evidence) -> Array:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from dips._dynamics import STATISTICS, Dynamics
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
+from dips._rounds.curation import gather_evidence
 from dips._tools.arrays import Array
 from dips.curators import CURATORS, Curator, Evidence
 from dips.curators._base import checked_mask, keep_every_class
@@ -56,14 +57,14 @@ def make_evidence(
     for p in trajectories:
         dynamics.update(p)
     dynamics.finish()
-    return Evidence.from_dynamics(
+    is_given = np.ones(n, dtype=bool) if is_given is None else is_given
+    return gather_evidence(
         dynamics,
-        np.arange(n),
         np.asarray(labels),
-        np.ones(n, dtype=bool) if is_given is None else is_given,
-        round=t,
+        is_given,
+        t,
         features=lambda: np.random.RandomState(0).normal(size=(n, 4)) if features is None else features,
-        out_of_fold=lambda n_folds: trajectories[0],
+        out_of_fold=lambda n_folds: trajectories[0][is_given],
     )
 
 
@@ -128,7 +129,7 @@ def check_leaves_every_class_a_row(curator: Curator) -> None:
 
 
 def check_learns_in_the_classifiers(curator: Curator) -> None:
-    """In both classifiers, on an easy table with some wrong labels, the model is good; for curators of tables."""
+    """In both classifiers, on an easy table with some wrong labels, the model is good."""
     if "tables" not in curator.judges:
         return
     from xgboost import XGBClassifier

@@ -13,9 +13,10 @@ from torch import Tensor
 
 from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
+from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
-from dips.curators._base import Curator, Evidence, useful_rows
+from dips.curators._base import Curator, Evidence
 from dips.vision import _checkpoint, _distributed
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
@@ -171,7 +172,7 @@ class ImageRounds:
         """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
-        self.useful[watched] = useful_rows(self.curator, evidence)
+        self.useful[watched] = judge(self.curator, evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.use_pseudo_labels_of(self.useful | self.is_given)
@@ -191,16 +192,13 @@ class ImageRounds:
         def out_of_fold(n_folds: int) -> Array:
             if self.unseen is None:
                 self.unseen = self._out_of_fold(n_folds)
-            p = np.full((watched.size, self.pool.n_classes), np.nan)
-            p[is_given] = self.unseen
-            return p
+            return self.unseen
 
-        return Evidence.from_dynamics(
+        return gather_evidence(
             dynamics,
-            np.arange(watched.size),
             labels,
             is_given,
-            round=self.round,
+            self.round,
             features=lambda: self.pool.images.cpu().numpy()[watched],
             out_of_fold=out_of_fold,
         )
@@ -220,7 +218,7 @@ class ImageRounds:
         return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
 
     def _dynamics(self, n_rows: int) -> Dynamics:
-        dynamics = self.curator.new_dynamics(n_rows, self.pool.n_classes)
+        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
         dynamics.begin(self.plan.n_checkpoints)
         return dynamics
 
