@@ -15,7 +15,7 @@ from dips._paper.images.measures import noisy_labels
 from dips.datasets._image_sets import load_images
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
+from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_per_second
 from dips.vision._training import Recipe
 
 
@@ -40,11 +40,11 @@ def main() -> None:
         for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
             found = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
             pace = 1000 / found["step"]
-            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_a_second": round(pace, 1)}
+            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_per_second": round(pace, 1)}
             images = round(pace * each.images_per_step)
             print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
         for n_runs in options.runs:
-            total = steps_a_second(pool, recipe, n_runs, options.steps)
+            total = steps_per_second(pool, recipe, n_runs, options.steps)
             print(f"{network}: {n_runs} runs side by side, {total:.1f} steps/s in all", flush=True)
 
 

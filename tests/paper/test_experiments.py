@@ -136,8 +136,8 @@ def test_readings_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(UserError, match=r"readings.toml cannot be read: No such file"):
         read_readings(path)
     for content, said in (
-        (b"a = [", "readings.toml is no TOML file: Invalid"),
-        (b"\xff\xfe", "readings.toml is no TOML file"),
+        (b"a = [", "readings.toml is not a TOML file: Invalid"),
+        (b"\xff\xfe", "readings.toml is not a TOML file"),
         (b"battery = 3", r"has battery = 3; write a table, \[battery\]"),
     ):
         path.write_bytes(content)

@@ -197,7 +197,7 @@ def test_what_cannot_be_reported_is_refused_before_anything_is_written(fitted, t
     path = tmp_path / "labels.html"
     with pytest.raises(NotFittedError):
         ImageClassifier().write_report(path, X)
-    with pytest.raises(ValueError, match="fitted on 90 images, and X has 89; give the same images"):
+    with pytest.raises(ValueError, match="fitted on 90 images, but X has 89; pass the same images"):
         clf.write_report(path, X[1:])
     with pytest.raises(ValueError, match="Images must be bytes"):
         clf.write_report(path, X / 255)

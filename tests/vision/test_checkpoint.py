@@ -52,7 +52,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 @pytest.mark.parametrize("other", [{"n_steps": 33}, {"seed": 1}, {"plan": CurationPlan(41, 3, 3)}])
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
     interleave([run_with(tmp_path / "run.pt").proceed()])
-    with pytest.raises(ValueError, match="other settings or data, so it cannot be continued"):
+    with pytest.raises(ValueError, match="other settings or data, so training cannot continue from it"):
         interleave([run_with(tmp_path / "run.pt", **other).proceed()])
 
 

@@ -51,11 +51,11 @@ def test_the_account_has_a_row_an_image_and_the_columns_of_the_tables(fitted):
     assert (samples["round"].isin([0, -1, QUICK["n_rounds"]])).all()
 
 
-def test_a_distrusted_label_comes_with_a_suggestion(fitted):
+def test_a_suspect_comes_with_a_suggestion(fitted):
     truth = colors()[1]
-    distrusted = fitted.samples_[~fitted.samples_["useful"]].iloc[:N_WRONG].query("source == 'given'")
-    assert len(distrusted) > 0
-    assert (distrusted["suggested_label"] == truth[distrusted.index]).mean() > 0.7
+    suspects = fitted.samples_[~fitted.samples_["useful"]].iloc[:N_WRONG].query("source == 'given'")
+    assert len(suspects) > 0
+    assert (suspects["suggested_label"] == truth[suspects.index]).mean() > 0.7
 
 
 def test_the_history_has_a_row_a_round(fitted):

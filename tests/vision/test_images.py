@@ -50,7 +50,7 @@ def test_a_table_that_does_not_fit_is_refused(folder, table, words):
 
 def test_images_of_several_sizes_need_a_size(folder):
     Image.fromarray(np.zeros((20, 20, 3), dtype=np.uint8)).save(folder / "d.png")
-    with pytest.raises(ValueError, match=r"of 2 sizes.*choose one with size="):
+    with pytest.raises(ValueError, match=r"have 2 different sizes.*choose one with size="):
         read_image_folder(folder, pd.DataFrame({"file": ["a.png"], "label": [1]}))
 
 
@@ -62,7 +62,7 @@ def test_a_file_name_that_is_no_text_is_refused(folder):
 
 
 def test_a_folder_without_images_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="No image was found"):
+    with pytest.raises(ValueError, match="There is no image in"):
         read_image_folder(tmp_path, pd.DataFrame({"file": [], "label": []}))
 
 
@@ -95,9 +95,9 @@ def test_any_pytorch_data_set_can_be_read(kind):
         (np.full((2, 8, 8, 3), 0.98), r"got float64 from 0.98 to 0.98; use \(X \* \(255 / 1\)\)"),
         (np.full((2, 8, 8), 16.0), r"from 16 to 16; use \(X \* \(255 / 16\)\)\.round\(\)\.astype\('uint8'\)"),
         (np.full((2, 8, 8), 200), r"got int64 from 200 to 200; use X\.astype\('uint8'\)"),
-        (np.full((2, 8, 8), -1.5), "from -1.5 to -1.5; bring them to 0 to 255"),
+        (np.full((2, 8, 8), -1.5), "from -1.5 to -1.5; scale them to 0 to 255"),
         (["scan.png"] * 2, "must be bytes from 0 to 255.*got <U8"),
-        ([np.zeros((8, 8), np.uint8), np.zeros((9, 8), np.uint8)], "must be one array, all of one size"),
+        ([np.zeros((8, 8), np.uint8), np.zeros((9, 8), np.uint8)], "must be one array, all of the same size"),
         (np.zeros((2, 8), dtype=np.uint8), r"must be of shape \(n, height, width, channels\)"),
         (np.zeros((2, 3, 8, 8), dtype=np.uint8), "channels first.*transpose"),
         (np.zeros((2, 7, 8, 3), dtype=np.uint8), "at least 8 pixels"),

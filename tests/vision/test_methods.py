@@ -9,11 +9,11 @@ from dips.vision._method import Batch, Logits, Supervised
 SURE, UNSURE = [9.0, 0.0, 0.0], [0.2, 0.0, 0.1]
 
 
-def batch(weak, strong, labeled=((2.0, 0.0, 0.0),), labels=(0,), trusted=None):
+def batch(weak, strong, labeled=((2.0, 0.0, 0.0),), labels=(0,), useful=None):
     """A batch whose images are logits already."""
     weak, strong = torch.tensor(weak), torch.tensor(strong)
-    trusted = torch.ones(len(weak), dtype=torch.bool) if trusted is None else torch.tensor(trusted)
-    return Batch(torch.tensor(labeled), torch.tensor(labels), weak, strong, trusted)
+    useful = torch.ones(len(weak), dtype=torch.bool) if useful is None else torch.tensor(useful)
+    return Batch(torch.tensor(labeled), torch.tensor(labels), weak, strong, useful)
 
 
 def loss_of(method, views, state=None):
@@ -36,8 +36,8 @@ def test_fixmatch_asks_of_the_strong_view_what_the_weak_one_says():
 
 
 @pytest.mark.parametrize("method", [FixMatch(), FreeMatch()], ids=["FixMatch", "FreeMatch"])
-def test_distrusted_pseudo_labels_are_not_used(method):
-    loss, coverage = loss_of(method, batch([SURE], [[0.0, 3.0, 0.0]], trusted=[False]))
+def test_suspect_pseudo_labels_are_not_used(method):
+    loss, coverage = loss_of(method, batch([SURE], [[0.0, 3.0, 0.0]], useful=[False]))
     assert coverage == 0
     torch.testing.assert_close(loss, loss_of(Supervised(), batch([SURE], [SURE]))[0])
 

@@ -120,7 +120,7 @@ def test_pseudo_labels_can_be_judged_too():
     evidence = curator.seen[1]
     assert evidence.labels.shape == (n,)
     assert evidence.is_given.sum() == N_LABELED
-    assert (~run.training._trusted).nonzero().flatten().tolist() == [50, 60]
+    assert (~run.training._pseudo_useful).nonzero().flatten().tolist() == [50, 60]
     assert run.history[1]["n_suspect_pseudo"] == 2
 
 

@@ -1,7 +1,7 @@
 import torch
 
 from dips.vision._image_pool import ImagePool
-from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
+from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_per_second
 
 from .examples import CPU, colors, pool, recipe
 
@@ -10,11 +10,11 @@ def test_the_parts_of_a_step_are_timed():
     found = breakdown(pool(), recipe(), n_steps=2)
     assert set(found) == {"step", "augmentation", "network", "optimizer", "rest"}
     assert copy_bandwidth(CPU, 2**16) > 0
-    assert steps_a_second(pool(), recipe(), n_runs=2, n_steps=1) > 0
+    assert steps_per_second(pool(), recipe(), n_runs=2, n_steps=1) > 0
 
 
 def test_the_floor_counts_what_layers_read_and_write():
     images = ImagePool.of(*colors(), 3, torch.device("cpu"))
-    one = floor_ms(images, recipe(), bytes_a_second=1e12)
-    assert floor_ms(images, recipe(batch_size=16), bytes_a_second=1e12) == 2 * one
-    assert floor_ms(images, recipe(), bytes_a_second=5e11) == 2 * one
+    one = floor_ms(images, recipe(), bytes_per_second=1e12)
+    assert floor_ms(images, recipe(batch_size=16), bytes_per_second=1e12) == 2 * one
+    assert floor_ms(images, recipe(), bytes_per_second=5e11) == 2 * one

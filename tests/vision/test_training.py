@@ -70,11 +70,11 @@ def test_it_is_trained_on_the_rows_it_is_told_and_no_others():
         assert set(seen.labels.tolist()) <= set(one.pool.labels[rows].tolist())
 
 
-def test_distrusted_rows_are_marked_in_the_batch():
+def test_suspects_are_marked_in_the_batch():
     one = training()
-    one.trust(np.zeros(one.pool.images.shape[0], dtype=bool))
+    one.use_pseudo_labels_of(np.zeros(one.pool.images.shape[0], dtype=bool))
     draw(one)
-    assert not one.batch().trusted.any()
+    assert not one.batch().useful.any()
 
 
 def test_both_views_are_of_the_same_images():

@@ -1,7 +1,8 @@
-"""The figures and tables of the paper, on one small engine.
+"""The figures and tables of the paper.
 
-Every module of ``figures`` has an ``EXPERIMENT``, whose name is the module's own with dashes; put another one there and
-it is found.
+``figures`` has one module per figure or table of the paper; ``tables`` and ``images`` hold the trials that these are
+made of; ``engine`` runs trials and keeps their records. Every module of ``figures`` has an ``EXPERIMENT``, named like
+the module but with dashes; a new module is found without being registered.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def experiments() -> dict[str, Experiment]:
-    """All experiments by name, in the order of the paper."""
+    """Return all experiments by name, in the order of the paper."""
     every = [_experiment(name) for name in _names()]
     return {e.name: e for e in sorted(every, key=lambda e: e.order)}
 

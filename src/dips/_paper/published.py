@@ -1,4 +1,4 @@
-"""Published values, from one data file that says where each stands."""
+"""Published values, from one data file that names the source of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _all() -> dict[str, Any]:
 
 
 def published(name: str) -> dict[str, Any]:
-    """Everything that is said of an experiment."""
+    """Everything that is published about an experiment."""
     return _all()[name]
 
 

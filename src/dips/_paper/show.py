@@ -1,4 +1,4 @@
-"""Write what an experiment found: tables as Markdown and CSV, figures as PNG and SVG, and a page of all of them."""
+"""Writes the results of an experiment: tables as Markdown and CSV, figures as PNG and SVG, and a page of all."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def command(experiment: Experiment, plan: Plan) -> str:
 
 
 def read_readings(path: Path) -> dict[str, dict[str, str]]:
-    """Read what is said of each experiment in words: a table of its name with a `reading`."""
+    """Read the comment on each experiment: a table with its name, and a `reading` in it."""
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise UserError(f"{path} is no TOML file: {error}.") from error
+        raise UserError(f"{path} is not a TOML file: {error}.") from error
     for name, table in said.items():
         if not isinstance(table, dict):
             raise UserError(f'{path} has {name} = {table!r}; write a table, [{name}], with reading = "...".')
@@ -128,7 +128,7 @@ def read_readings(path: Path) -> dict[str, dict[str, str]]:
 def write_page(
     shown: Iterable[Shown], left_out: list[str], path: Path, drawn: Path, said: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Write one page with every table and figure, its command, and what it says in words.
+    """Write one page with every table and figure, its command, and a comment on it.
 
     The figures are copied from `drawn` to ``images/paper`` beside the page.
     """
@@ -146,7 +146,7 @@ def write_page(
 
 
 def _versions(shown: Iterable[Shown]) -> str:
-    """What computed the records: each library with every version of it that was used."""
+    """The libraries that computed the records, with every version that was used."""
     found: dict[str, set[str]] = {}
     for one in shown:
         for libraries in one.results.frame["libraries"]:

@@ -1,4 +1,4 @@
-"""Small pictures that stand in the page itself."""
+"""Small pictures, embedded in the page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import io
 from dips._tools.arrays import Array, Rows
 
 MAX_SIDE = 96  # pixels
-_MAX_LOSSLESS = 48  # pixels; where there are few, every one counts
-_QUALITY = 85  # of the others, as JPEG
+_MAX_LOSSLESS = 48  # pixels; in smaller pictures every pixel counts
+_QUALITY = 85  # of JPEG, for larger pictures
 
 
 class Thumbnails:
-    """Images (n, height, width, 1 or 3 channels) of bytes, as text that a page can show.
+    """Images (n, height, width, 1 or 3 channels) of bytes, as texts that a page can show.
 
-    Each is made once, when it is first asked for.
+    Each is made when it is first asked for, and kept.
     """
 
     def __init__(self, images: Array) -> None:
@@ -28,7 +28,7 @@ class Thumbnails:
         self.prefix = f"data:image/{self._format.lower()};base64,"
 
     def of(self, rows: Rows) -> list[str]:
-        """Return the pictures in base64; `prefix` before one makes an address of it."""
+        """Return the pictures in base64; with `prefix` before it, each is a data URL."""
         for row in rows.tolist():
             if row not in self._made:
                 self._made[row] = self._make(row)

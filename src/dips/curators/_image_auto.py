@@ -1,4 +1,4 @@
-"""The default curator for images: how many labels to drop from an estimate of the noise, which from the last round."""
+"""The default curator for images: an estimate of the noise says how many labels are suspects, the last round which."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from dips.curators._base import Curator, Evidence
 
 
 class ImageAuto(Curator):
-    """Drop the labels that look wrong, and some more, those believed least; no threshold to tune.
+    """Suspects are as many labels as look wrong, and some more: those with the least confidence. No threshold to tune.
 
-    It differs from the tables' :class:`~dips.curators.Auto` where semi-supervised training on images does:
+    It differs from the tables' :class:`~dips.curators.Auto` because semi-supervised training on images differs:
 
-    - Where there are enough labels, a dropped one costs little, for the image stays among the unlabeled ones; a wrong
-      one is learned by heart. So `margin` times the estimated share is dropped, as long as `enough` are left.
-    - The network that judges gets better from round to round. So the share is estimated anew at each curation, and only
-      the last round says which labels are believed.
-    - Classes are not equally hard. So each loses the same share of its labels, and none is emptied.
+    - If there are enough labels, doing without one costs little, because its image stays among the unlabeled ones; a
+      wrong label is memorized. So `margin` times the estimated share are suspects, as long as `enough` labels are left.
+    - The network that judges gets better from round to round. So the share is estimated again at each curation, and
+      only the last round counts.
+    - Some classes are harder than others. So every class has the same share of suspects, and none is left empty.
 
-    The estimate is confident learning (Northcutt et al. 2021) on probabilities by networks that were not trained on the
-    label: out-of-fold at the start, later from the rounds in which the label sat out.
+    The share is estimated by confident learning (Northcutt et al. 2021) from networks that were not trained on the
+    label: out-of-fold at the start, later in the rounds in which the label sat out.
 
     Parameters
     ----------
     n_folds : int
-        Parts of the labels: at the start each is judged by a network trained on the others, in the rounds each sits out
-        in turn.
+        Parts of the labels. At the start each part is judged by a network trained on the others; in the rounds the
+        parts sit out in turn.
     margin : float
-        Labels dropped for each that looks wrong.
+        Suspects for each label that looks wrong.
     enough : int
-        Labels of a class that must be left for more to be dropped than look wrong.
+        Useful labels that a class must have left before it gets more suspects than look wrong.
     max_drop : float
-        Never drop more than this share of a class.
+        The largest share of suspects in a class.
 
     Attributes
     ----------
-    noise_rate_ : the estimated share of wrong labels, as of the last curation
-    out_of_fold_ : probability of each given label by networks not trained on it, or not lately
+    noise_rate_ : the estimated share of wrong labels, at the last curation
+    out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
     """
 
     name = "image_auto"
@@ -61,25 +61,25 @@ class ImageAuto(Curator):
 
     @property
     def n_sit_out(self) -> int:
-        """Of so many parts of the labels one sits out in each round."""
+        """The labels are divided into so many parts, of which one sits out in each round."""
         return self.n_folds
 
     def curate(self, evidence: Evidence) -> Array:
-        """Estimate the noise, drop from each class; keep pseudo-labels that the round as a whole believes."""
+        """Find the suspects of each class; a pseudo-label is useful if it was the most probable class on average."""
         given = np.flatnonzero(evidence.is_given)
         labels, p = evidence.labels[given], evidence.out_of_fold(self.n_folds)[given]
         self.noise_rate_ = noise_rate(p, labels)
         self.out_of_fold_ = p[np.arange(given.size), labels]
-        belief = evidence.confidence[given] * self.out_of_fold_
+        confidence = evidence.confidence[given] * self.out_of_fold_
         useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
         useful[given] = True
         for c in range(evidence.n_classes):
             of_class = np.flatnonzero(labels == c)
-            worst_first = of_class[np.argsort(belief[of_class], kind="stable")]
-            useful[given[worst_first[: self._n_dropped(of_class.size)]]] = False
+            worst_first = of_class[np.argsort(confidence[of_class], kind="stable")]
+            useful[given[worst_first[: self._n_suspects(of_class.size)]]] = False
         return useful
 
-    def _n_dropped(self, n: int) -> int:
-        """Of n labels of a class: as many as look wrong, and more while enough are left."""
+    def _n_suspects(self, n: int) -> int:
+        """How many of a class's n labels are suspects: as many as look wrong, and more while enough are left."""
         look_wrong, at_most = (int(min(k * self.noise_rate_, self.max_drop) * n) for k in (1, self.margin))
         return max(look_wrong, min(at_most, n - self.enough))

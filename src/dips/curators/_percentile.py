@@ -1,4 +1,4 @@
-"""The rule of the authors' image experiments: drop a fixed share of the least confident, again and again."""
+"""The rule of the authors' image experiments: a fixed share of the least confident labels, again and again."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from dips.curators._base import Curator, Evidence
 
 
 class Percentile(Curator):
-    """Drop the least confident share at the start, then a share of those kept at each round, until few enough remain.
+    """The least confident share are suspects at the start, and in each round a share of those still useful.
 
-    Nothing returns, and how many labels are wrong plays no part. Pseudo-labels are all kept.
+    A suspect stays one, and it does not matter how many labels are wrong. All pseudo-labels are useful.
 
     Parameters
     ----------
     start : float
-        Share dropped at the start.
+        Share of suspects at the start.
     step : float
-        Share of those still kept that each later curation drops.
+        Share of the useful labels that become suspects at each later curation.
     floor : float
-        Stop when dropping would leave less than this share.
+        Share of the labels that always stay useful.
 
     Attributes
     ----------
-    kept_ : (n_given,) mask of the given labels still kept
+    kept_ : (n_given,) mask of the given labels that are still useful
     """
 
     name = "percentile"
@@ -44,7 +44,7 @@ class Percentile(Curator):
         self.floor = floor
 
     def curate(self, evidence: Evidence) -> Array:
-        """Drop one more share."""
+        """Find the next suspects."""
         given = np.flatnonzero(evidence.is_given)
         is_first = not hasattr(self, "kept_")
         kept: Array = np.ones(given.size, dtype=bool) if is_first else self.kept_.copy()

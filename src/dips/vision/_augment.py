@@ -1,7 +1,7 @@
 """Weak and strong augmentation as tensor operations: images and uniform random numbers in, images out.
 
 All randomness comes in as numbers in [0, 1), so that these are plain functions: they run where the images are, nothing
-waits for the host, and a run is repeated by repeating one stream of numbers. Images are (n, height, width, channels)
+waits for the host, and the same numbers give the same images. Images are (n, height, width, channels)
 throughout.
 """
 
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from dips.vision._randaugment import GRAY, random_operation
 
-N_WEAK = 3  # random numbers of a flip and a shift
+N_WEAK = 3  # random numbers for a flip and a shift
 _N_OPERATION, _N_CUTOUT = 3, 3
 
 
@@ -24,9 +24,9 @@ class Augmentation:
 
     Attributes
     ----------
-    flip : whether left and right may be swapped; not for letters and the like
-    shift : largest shift, as a share of the size; what is shifted out comes back mirrored
-    n_operations : of RandAugment, one after the other, drawn for each image by itself
+    flip : whether left and right may be swapped; turn it off for letters and the like
+    shift : largest shift, as a share of the size; the gap is filled by mirroring
+    n_operations : number of RandAugment operations, drawn for each image separately
     cutout : largest side of the square that is blanked, as a share of the size
     """
 
@@ -37,7 +37,7 @@ class Augmentation:
 
     @property
     def n_strong(self) -> int:
-        """Random numbers that a strongly augmented image takes."""
+        """Random numbers needed for one strongly augmented image."""
         return N_WEAK + _N_OPERATION * self.n_operations + _N_CUTOUT
 
     def weak(self, images: Tensor, rows: Tensor, u: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Checkpoints: written whole or not at all, and continued only by the run that wrote them."""
+"""Checkpoint files: complete or absent, and continued only with the same settings and data."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
 
 _KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
-_ROWS_LOOKED_AT = 1000
+_ROWS_IN_DIGEST = 1000
 
 
 def describe(pool: ImagePool, *settings: Any) -> str:
-    """All that must be the same for a run to be continued, as text: settings, labels and a sample of the images."""
+    """Describe what must be the same for a training to continue: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
-    every = max(1, pool.images.shape[0] // _ROWS_LOOKED_AT)
+    every = max(1, pool.images.shape[0] // _ROWS_IN_DIGEST)
     digest.update(pool.images[::every].cpu().numpy().tobytes())
     return " ".join([*map(_as_text, settings), f"data={digest.hexdigest()[:16]}"])
 
 
 def _as_text(value: Any) -> str:
-    """Like repr, but the same in every process: functions by their name, objects by their settings."""
+    """Like repr, but the same in every process: functions by name, objects by their settings."""
     if is_dataclass(value) and not isinstance(value, type):
         settings = {field.name: getattr(value, field.name) for field in fields(value)}
     elif isinstance(value, BaseEstimator):
@@ -43,24 +43,24 @@ def _as_text(value: Any) -> str:
 
 
 def save(path: Path, run: ImageRounds) -> None:
-    """Write beside the file, then put it in its place in one move."""
+    """Save the state of a training between two rounds."""
     state = {name: getattr(run, name) for name in _KEPT}
     with whole_file(path, survives_power_loss=True) as file:
         torch.save({"described": run.described, "training": run.training.state(), "run": state}, file)
 
 
 def load(path: Path, run: ImageRounds) -> None:
-    """Bring a run to where the file left it; without a file, leave it at its start.
+    """Continue a training from the file, if it exists.
 
-    The file holds Python objects, so load only what you wrote yourself.
+    The file holds Python objects, so load only files that you trust.
     """
     if not path.exists():
         return
     stored = torch.load(path, map_location=run.pool.device, weights_only=False)
     if stored["described"] != run.described:
         raise InputError(
-            f"{path} was written by a run with other settings or data, so it cannot be continued; remove it, or name "
-            f"another file. It has: {stored['described']}. This run has: {run.described}."
+            f"{path} was written with other settings or data, so training cannot continue from it; remove it, or "
+            f"choose another file. It has: {stored['described']}. This training has: {run.described}."
         )
     for name, value in stored["run"].items():
         setattr(run, name, value)

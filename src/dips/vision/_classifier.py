@@ -44,12 +44,12 @@ _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
 
 class ImageClassifier(ClassifierMixin, BaseEstimator):
-    """Semi-supervised learning from images of which few are labeled, and some of those wrongly.
+    """Semi-supervised learning from images of which few are labeled, some of them wrongly.
 
-    First a network is trained on the labeled images alone and every label judged by how it was learned. Then FixMatch
-    or FreeMatch is trained on the useful labels and on all images; after each round all labels are judged again, so
-    that one that was dropped may return. Judged is always by the averaged network in evaluation mode, on images as they
-    are.
+    First a network is trained on the labeled images alone, and every label is judged by how it was learned. Then
+    FixMatch or FreeMatch is trained on the useful labels and on all images. After each round all labels are judged
+    again, so that a suspect may become useful. Labels are always judged by the averaged network in evaluation mode, on
+    images without augmentation.
 
     Parameters
     ----------
@@ -58,21 +58,21 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
-        Who judges: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for images), any curator
-        of the tables: "dips", "confidence", "small_loss", "fluctuation", "none", an object, or a function of the
-        evidence.
+        Decides which labels are useful: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for
+        images), the name of any other curator that judges images, such as "dips" or "none", an object with settings, or
+        a function of :class:`~dips.curators.Evidence` that returns a mask.
     n_steps : int, default=20_000
-        Length of the training.
+        Number of training steps.
     n_rounds : int, default=20
-        Labels are judged so many times, at the start and after each round but the last.
+        Number of rounds. Labels are judged at the start and after each round but the last.
     warm_up_steps : int, default=1000
-        Length of the training on the labeled images alone.
+        Number of training steps on the labeled images alone.
     batch_size, unlabeled_ratio : int, default=64 and 7
-        Labeled images a step, and unlabeled ones for each of them.
+        Labeled images per step, and unlabeled images for each labeled one.
     lr : float, default=0.06
-        Learning rate at the start, of SGD with Nesterov's momentum and a cosine schedule. FixMatch's own is 0.03.
+        Initial learning rate of SGD with Nesterov's momentum and a cosine schedule. The FixMatch paper has 0.03.
     curate_pseudo_labels : bool, default=False
-        Judge pseudo-labels too, and use only those that are trusted.
+        Judge pseudo-labels too, and train only on the useful ones.
     augmentation : Augmentation, optional
         How images are varied; turn flips off for letters.
     device : str, optional
@@ -80,29 +80,29 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     compiled : bool, optional
         Whether to compile the step; None does so on a GPU.
     checkpoint : path, optional
-        A file written at the end of every round. If it is there, the run goes on from it, to the same result.
+        A file written after every round. If it exists, training continues from it, to the same result.
     log : path, optional
-        JSON lines are added to this file: loss, share of pseudo-labels used, accuracy on images to validate on.
+        A file to which JSON lines are added: loss, share of pseudo-labels used, accuracy on the validation images.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
-        Above 0, a progress bar on a terminal, with images a second and the time left.
+        Above 0, progress bars on a terminal, with images per second and the time left.
 
     Attributes
     ----------
-    network_, scaling_ : the averaged network, and what its images are scaled by
+    network_, scaling_ : the averaged network, and the scaling of its input
     classes_ : the classes
-    history_ : data frame, a row a round; round 0 is the curation at the start
-    samples_ : data frame, a row an image, with the columns of :class:`~dips.PseudoLabelClassifier`; a pseudo-label is
-        one the last network is sure enough of to be trained on, and its confidence is missing unless it was judged
-    transduction_ : the label each image ended with; those never labeled keep the input's mark
+    history_ : data frame, one row per round; round 0 is the curation at the start
+    samples_ : data frame, one row per image, with the columns of :class:`~dips.PseudoLabelClassifier`. A pseudo-label
+        is one that the last network is confident enough to train on; its confidence is missing unless it was judged
+    transduction_ : the label each image ended with; images that were never labeled keep the mark of the input
     curator_ : the curator, with what it learned
-    label_curves_ : data frame, a row a labeled image, a column a checkpoint (its round and number), with the
-        probability of the given label there; round 0 is the warm-up, and the last round is not watched
+    label_curves_ : data frame, one row per labeled image and one column per checkpoint (its round and number), with the
+        probability of the given label; round 0 is the warm-up, and the last round is not watched
 
     Notes
     -----
-    Several GPUs: start the script with ``torchrun --nproc-per-node=N``; each process trains on its share of every batch
-    and ends with the same network, and the first one writes the files.
+    Several GPUs: start the script with ``torchrun --nproc-per-node=N``. Each process trains on its share of every
+    batch, all end with the same network, and the first one writes the files.
 
     Examples
     --------
@@ -185,12 +185,12 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         y : (n,)
             Unlabeled images are marked by -1 or a missing value.
         X_val, y_val : images and labels, optional
-            Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
+            Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:
             raise InputError(
-                f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
+                f"X and y must have the same length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
@@ -220,24 +220,24 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[p.argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy; refused where an image has no label to be compared with."""
+        """Accuracy; every image must have a label."""
         check_is_fitted(self)
         return float(accuracy_score(true_labels(y, self.classes_), self.predict(X), sample_weight=sample_weight))
 
     def write_report(
         self, path: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
     ) -> None:
-        """Write a page to relabel from: one HTML file, whole or not at all, that opens without a network.
+        """Write a page from which to relabel: one HTML file that opens without a network.
 
         Parameters
         ----------
         path : path
             The file to write.
         X : (n, height, width, channels) uint8, or (n, height, width) if gray
-            The images that were fitted, in the same order. They are only shown, so a larger or a colored version does.
-            The page holds small copies of those that it lists or draws: treat it as you treat the images.
+            The fitted images in the same order. They are only shown, so a larger or a colored version may be used. The
+            page holds small copies of those that it lists or draws: keep it as private as the images.
         class_names : sequence of str, optional
-            What the classes are called, in the order of ``classes_``; by default, what they are.
+            Names of the classes, in the order of ``classes_``; by default, the classes themselves.
         title : str
             What the page is about.
         """
@@ -284,7 +284,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _file(name: str, given: str | Path) -> Path:
-    """Return where to write, refused before any work if nothing can be written there."""
+    """Return where to write; refuse, before any work, a place that cannot be written to."""
     path = Path(given)
     if os.path.isdir(path) or not os.path.isdir(path.parent):
         raise InputError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")

@@ -1,4 +1,4 @@
-"""Several processes, one GPU each, as ``torchrun`` starts them; a single process needs none of it."""
+"""Several processes with one GPU each, as ``torchrun`` starts them; a single process does nothing here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def n_processes() -> int:
 
 
 def rank() -> int:
-    """Which of them this is; 0 writes the files."""
+    """The number of this process; number 0 writes the files."""
     return dist.get_rank() if n_processes() > 1 else 0
 
 

@@ -1,4 +1,4 @@
-"""FixMatch (Sohn et al. 2020): what the network is sure of on a weak view, it must say of a strong view."""
+"""FixMatch (Sohn et al. 2020): a confident prediction on a weak view is the label of the strong view."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ class FixMatch(Method):
 
     Attributes
     ----------
-    threshold : least probability of a pseudo-label that is used (tau)
-    weight : of the unlabeled images' loss (lambda_u)
+    threshold : lowest probability at which a pseudo-label is used (tau)
+    weight : weight of the unlabeled images' loss (lambda_u)
     """
 
     threshold: float = 0.95
     weight: float = 1.0
 
     def thresholds(self, state: dict[str, Tensor], n_classes: int) -> Tensor:
-        """One and the same for all classes."""
+        """The same for all classes."""
         return torch.full((n_classes,), self.threshold)
 
     def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """Equations 3 and 4 of the paper."""
         q = logits.weak.softmax(dim=1)
         confidence, pseudo_labels = q.max(dim=1)
-        is_used = (confidence >= self.threshold) & batch.trusted
+        is_used = (confidence >= self.threshold) & batch.useful
 
         labeled_loss = cross_entropy(logits.labeled, batch.labels)
         unlabeled_loss = (cross_entropy(logits.strong, pseudo_labels, reduction="none") * is_used).mean()

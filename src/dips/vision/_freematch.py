@@ -1,4 +1,4 @@
-"""FreeMatch (Wang et al. 2023): FixMatch whose thresholds follow what the network has learned, class by class."""
+"""FreeMatch (Wang et al. 2023): FixMatch with thresholds that follow how well each class is learned."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class FreeMatch(Method):
 
     Attributes
     ----------
-    weight : of the unlabeled images' loss (w_u)
-    fairness : of the term that asks for all classes to be predicted (w_f)
-    memory : share of the running averages that stays at each step
+    weight : weight of the unlabeled images' loss (w_u)
+    fairness : weight of the term that asks for all classes to be predicted (w_f)
+    memory : share of the running averages that is kept at each step
     """
 
     weight: float = 1.0
@@ -45,7 +45,7 @@ class FreeMatch(Method):
         state["threshold"].lerp_(confidence.mean(), 1 - self.memory)
         state["probability"].lerp_(q.mean(dim=0), 1 - self.memory)
         state["frequency"].lerp_(frequency, 1 - self.memory)
-        is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.trusted
+        is_used = (confidence >= self.thresholds(state, q.shape[1])[pseudo_labels]) & batch.useful
 
         labeled_loss = cross_entropy(logits.labeled, batch.labels)
         unlabeled_loss = (cross_entropy(logits.strong, pseudo_labels, reduction="none") * is_used).mean()
@@ -54,7 +54,7 @@ class FreeMatch(Method):
 
 
 def _fairness(strong: Tensor, is_used: Tensor, state: dict[str, Tensor]) -> Tensor:
-    """Negative cross-entropy of expected and present class proportions, each relative to how often it is predicted."""
+    """Negative cross-entropy of expected and present class shares, each relative to how often it is predicted."""
     used = is_used.float()[:, None]
     n_used = used.sum().clamp(min=1)
     mean = (strong * used).sum(dim=0) / n_used

@@ -1,4 +1,4 @@
-"""All images of a run, where they are trained on."""
+"""All images of a fit, on the device that trains on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dips._tools.arrays import Array
 
 @dataclass(frozen=True)
 class Scaling:
-    """Makes pixels what networks take: each channel of mean 0 and deviation 1 over the training images."""
+    """Scales pixels for the network: over the training images, each channel has mean 0 and deviation 1."""
 
     mean: Tensor  # (channels,)
     deviation: Tensor
@@ -66,7 +66,7 @@ _N_PARTS = 16
 
 
 def pixel_moments(images: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each channel, exact and in little memory: levels are counted, not copied."""
+    """Exact mean and standard deviation of each channel, by counting pixel levels, which needs little memory."""
     levels = np.arange(256)
     mean, deviation = np.zeros((2, images.shape[3]), dtype=np.float32)
     for channel in range(images.shape[3]):

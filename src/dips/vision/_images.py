@@ -1,4 +1,4 @@
-"""Images as people have them: arrays, a folder with a table of labels, or a PyTorch data set."""
+"""Reads images: arrays, a folder with a table of labels, or a PyTorch data set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from dips._tools.arrays import Array
 from dips.exceptions import InputError
 
-_LEAST_SIDE = 8  # three times halved, one pixel is left
+_LEAST_SIDE = 8  # halved three times, one pixel is left
 _ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 
 
@@ -26,7 +26,7 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
     try:
         images = np.asarray(X)
     except ValueError as error:
-        raise InputError(f"Images must be one array, all of one size ({error}).") from error
+        raise InputError(f"Images must be one array, all of the same size ({error}).") from error
     if images.dtype != np.uint8:
         raise InputError(f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}{_way_to_bytes(images)}.")
     if images.ndim == 3:
@@ -37,7 +37,8 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
         )
     if images.shape[3] > 4 and images.shape[1] <= 4:
         raise InputError(
-            f"Images of shape {images.shape} have their channels first; put them last with X.transpose(0, 2, 3, 1)."
+            f"Images of shape {images.shape} seem to have their channels first; put them last with "
+            "X.transpose(0, 2, 3, 1)."
         )
     if min(images.shape[1:3]) < _LEAST_SIDE:
         raise InputError(f"Images must be at least {_LEAST_SIDE} pixels high and wide; got {images.shape[1:3]}.")
@@ -47,16 +48,16 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
 
 
 def _way_to_bytes(images: Array) -> str:
-    """The range of numbers, and what makes bytes of them."""
+    """The range of the numbers, and how to turn them into bytes."""
     if images.dtype.kind not in "iuf" or not images.size:
         return ""
     low, high = images.min(), images.max()
     if low < 0 or not high > 0:
-        way = "bring them to 0 to 255 first, all by one rule"
+        way = "scale them to 0 to 255 first, all by the same rule"
     elif images.dtype.kind in "iu" and high <= 255:
         way = "use X.astype('uint8')"
     else:
-        way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with one factor for all images"
+        way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with the same factor for all images"
     return f" from {low:.6g} to {high:.6g}; {way}"
 
 
@@ -70,10 +71,10 @@ def read_image_folder(
     folder : path
         Searched with its subfolders.
     labels : path of a CSV file, or data frame
-        The first column names files, relative to the folder; the second holds their labels. Files that it does not
-        name, or whose label is empty, are unlabeled.
+        The first column holds file names relative to the folder, the second their labels. Files that are not in the
+        table, or whose label is empty, are unlabeled.
     size : (height, width), optional
-        What every image is resized to; None wants them all of one size.
+        The size that every image is resized to; None requires all images to have the same size.
     mode : "RGB" or "L"
         Color or gray.
 
@@ -87,7 +88,7 @@ def read_image_folder(
     folder = Path(folder)
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix.lower() in _ENDINGS)
     if not names:
-        raise InputError(f"No image was found in {folder}; looked for {', '.join(sorted(_ENDINGS))}.")
+        raise InputError(f"There is no image in {folder}; dips reads {', '.join(sorted(_ENDINGS))}.")
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
             raise InputError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
@@ -99,7 +100,9 @@ def read_image_folder(
             images.append(np.asarray(resized, dtype=np.uint8))
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
-        raise InputError(f"The images are of {len(shapes)} sizes, such as {sorted(shapes)[:2]}; choose one with size=.")
+        raise InputError(
+            f"The images have {len(shapes)} different sizes, such as {sorted(shapes)[:2]}; choose one with size=."
+        )
     return as_images(np.stack(images)), y
 
 

@@ -11,17 +11,17 @@ from torch.nn.functional import cross_entropy
 
 
 class Batch(NamedTuple):
-    """One step's images, as the network takes them, and what is known of them."""
+    """The images of one step, as the network takes them, and their labels."""
 
     labeled: Tensor  # (B, channels, height, width), weakly augmented
     labels: Tensor  # (B,)
     weak: Tensor  # (mu B, channels, height, width), two views of the same unlabeled images
     strong: Tensor
-    trusted: Tensor  # (mu B,) False where a curator distrusts what the network says of the image
+    useful: Tensor  # (mu B,) False where a curator suspects the pseudo-label
 
 
 class Logits(NamedTuple):
-    """What the network says of one step's images."""
+    """The network's outputs for the images of one step."""
 
     labeled: Tensor  # (B, C)
     weak: Tensor  # (mu B, C), without gradients
@@ -29,16 +29,16 @@ class Logits(NamedTuple):
 
 
 class Method:
-    """A method has settings and a loss; what it remembers from step to step are tensors that it changes in place."""
+    """A method has settings and a loss. What it keeps from step to step are tensors that it updates in place."""
 
     uses_unlabeled = True
 
     def state(self, n_classes: int, device: object) -> dict[str, Tensor]:
-        """Return what the method remembers, at the start."""
+        """Return what the method keeps from step to step, as it is at the start."""
         return {}
 
     def thresholds(self, state: dict[str, Tensor], n_classes: int) -> Tensor:
-        """Return the least probability (C,) of a pseudo-label that is used, for each class."""
+        """Return the lowest probability (C,) at which a pseudo-label of each class is used."""
         return torch.ones(n_classes)
 
     def loss(self, logits: Logits, batch: Batch, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
@@ -48,7 +48,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Supervised(Method):
-    """The labeled images alone: the warm-up by which labels are first judged."""
+    """The labeled images alone: the warm-up, by which labels are judged first."""
 
     uses_unlabeled = False
 

@@ -1,4 +1,4 @@
-"""Networks for small images: the wide residual network of the papers, and one chosen for speed."""
+"""Networks for small images: the wide residual network of the papers, and one designed for speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _conv(n_in: int, n_out: int, stride: int = 1, size: int = 3) -> nn.Conv2d:
 
 
 class _PreActivated(nn.Module):
-    """Two convolutions, each after norm and rectifier, and a way around them."""
+    """Two convolutions, each after norm and rectifier, and a shortcut around them."""
 
     def __init__(self, n_in: int, n_out: int, stride: int) -> None:
         super().__init__()
@@ -72,8 +72,8 @@ class _Pooled(nn.Module):
 class FastNet(nn.Module):
     """Ten convolutions, about as many multiplications as WideResNet-28-2 and a third of its memory traffic.
 
-    On a GPU small images are a matter of bytes moved, not of arithmetic: few wide layers beat many narrow ones, and a
-    norm after the pooling reads a quarter of what one before it would.
+    On a GPU, small images are limited by the bytes moved, not by arithmetic: a few wide layers are faster than many
+    narrow ones, and a norm after the pooling reads a quarter of what one before it would read.
     """
 
     def __init__(self, n_classes: int, n_channels: int = 3, widths: tuple[int, int, int] = (64, 256, 256)) -> None:

@@ -1,4 +1,4 @@
-"""SGD with Nesterov's momentum, a cosine schedule and an average of the weights, with no word to the host."""
+"""SGD with Nesterov's momentum, a cosine schedule and an average of the weights, entirely on the device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Schedule:
     n_steps : length of the training
     lr : at the start; at step k it is ``lr * cos(7 pi k / (16 n_steps))``
     momentum, weight_decay : biases and norms are not decayed
-    average : how much of the averaged weights stays at each step, once it has run for a while
+    average : share of the averaged weights that is kept at each step, after the first steps
     """
 
     n_steps: int
@@ -31,7 +31,7 @@ class Schedule:
 
 
 class Optimizer:
-    """Updates a network in place, and its averaged twin.
+    """Updates a network and its averaged copy in place.
 
     The step number lives on the device and the learning rate is computed from it there, so that one recorded step can
     be replayed for the whole training.
@@ -62,19 +62,19 @@ class Optimizer:
         self._average()
 
     def _average(self) -> None:
-        """Average weights and running norms: of the first steps hardly anything stays, later the set share."""
+        """Average the weights and the norms' running statistics; the first steps are forgotten quickly."""
         stays = torch.clamp((1 + self.step_number) / (10 + self.step_number), max=self.schedule.average)
         change = torch._foreach_sub(self._network, self._averaged)
         torch._foreach_mul_(change, 1 - stays)
         torch._foreach_add_(self._averaged, change)
 
     def state(self) -> dict[str, Any]:
-        """What a continued run needs; the weights are in the networks."""
+        """What is needed to continue; the weights are in the networks."""
         return {"velocity": self.velocity, "step_number": self.step_number}
 
     @torch.no_grad()
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a stored state, in place."""
+        """Continue from a stored state, in place."""
         torch._foreach_copy_(self.velocity, state["velocity"])
         self.step_number.copy_(state["step_number"])
 

@@ -1,7 +1,7 @@
-"""RandAugment's fourteen operations (Cubuk et al. 2020, ranges of FixMatch), each image with its own draw.
+"""RandAugment's fourteen operations (Cubuk et al. 2020, with FixMatch's ranges), drawn for each image separately.
 
-Every operation is applied to the whole batch and each image takes the one it drew. On a GPU that is cheap: all of it
-together moves a fiftieth of the bytes that one pass through a network does.
+Every operation is applied to the whole batch, and each image takes the result of the one it drew. On a GPU that is
+cheap: together they move a fiftieth of the bytes that one pass through a network does.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _gray(x: Tensor) -> Tensor:
 
 
 def _smooth(x: Tensor) -> Tensor:
-    """Weigh each pixel 5 and its eight neighbors 1; the border stays."""
+    """Weigh each pixel 5 and its eight neighbors 1; the border is not changed."""
     box = sum(
         x[:, 1 + dy : x.shape[1] - 1 + dy, 1 + dx : x.shape[2] - 1 + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1)
     )

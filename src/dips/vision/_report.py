@@ -1,4 +1,4 @@
-"""The report of an image classifier: its findings, laid out as those of a table, and written as the same page."""
+"""The report of an image classifier: checks what the user gave, and hands plain data to the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def write_report(
     clf: ImageClassifier, path: Path, X: Any, class_names: Sequence[str] | None = None, title: str = "images"
 ) -> None:
-    """Write the page of a fitted classifier; :meth:`ImageClassifier.write_report` says what is wanted."""
+    """Write the page of a fitted classifier; the parameters are those of :meth:`ImageClassifier.write_report`."""
     found = findings_of(clf, X, class_names, title)
     write_whole(path, render(without_nan(summarize_images(found))).encode())
 
@@ -31,7 +31,7 @@ def write_report(
 def findings_of(
     clf: ImageClassifier, X: Any, class_names: Sequence[str] | None = None, title: str = "images"
 ) -> ImageFindings:
-    """Gather what the page is made from; refuse, before any work, what it cannot be made from."""
+    """Gather what the page is made from; refuse unusable input before any work."""
     images, classes = _viewable(X, len(clf.samples_)), _names_of(clf.classes_, class_names)
     if clf.label_curves_.shape[1] == 0:
         raise InputError('curator="none" judged no label, so there is nothing to report; fit with another curator.')
@@ -55,12 +55,12 @@ def _viewable(X: Any, n: int) -> Array:
     images = as_images(X)
     if len(images) != n:
         raise InputError(
-            f"The classifier was fitted on {n:,} images, and X has {len(images):,}; give the same images in the same "
+            f"The classifier was fitted on {n:,} images, but X has {len(images):,}; pass the same images in the same "
             "order."
         )
     if images.shape[3] not in (1, 3):
         raise InputError(
-            f"Images of {images.shape[3]} channels cannot be shown; give a version of them with 1 or 3, such as "
+            f"Images of {images.shape[3]} channels cannot be shown; pass a version of them with 1 or 3, such as "
             "X[..., :3]."
         )
     return images
@@ -68,10 +68,10 @@ def _viewable(X: Any, n: int) -> Array:
 
 def _names_of(classes: Array, given: Sequence[str] | None) -> list[str]:
     names = classes.tolist() if given is None else given
-    names = [str(c) for c in names] if np.ndim(names) == 1 else []  # a text, a set or a mapping is no list of names
+    names = [str(c) for c in names] if np.ndim(names) == 1 else []  # a text, a set or a mapping is not a list of names
     if len(names) != len(classes) or len(set(names)) < len(names):
         raise InputError(
-            f"class_names must be a list of {len(classes)} different names, one for each of classes_ in their order; "
+            f"class_names must be a list of {len(classes)} different names, one for each of classes_, in their order; "
             f"got {given!r}."
         )
     return names

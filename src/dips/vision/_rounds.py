@@ -1,4 +1,4 @@
-"""A run: warm-up on the labels, then semi-supervised training in rounds, after each of which all labels are judged."""
+"""Rounds on images: a warm-up on the labels, then semi-supervised training; after each round all labels are judged."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
 from dips.vision._training import Recipe, Training
 
-_STEPS_A_TURN = 8
+_STEPS_PER_TURN = 8
 _MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class CurationPlan:
-    """When labels are judged, and by what.
+    """When labels are judged, and on what evidence.
 
     Attributes
     ----------
-    warm_up_steps : on the labeled images alone, by which labels are judged before the training
-    n_rounds : the training is cut into so many; after each but the last, labels are judged
-    n_checkpoints : the network is looked at so many times in each round, and in the warm-up
-    pseudo_labels : judge pseudo-labels too, at the price of a look at all images at every checkpoint
+    warm_up_steps : steps on the labeled images alone, by which labels are judged before the training
+    n_rounds : number of rounds; labels are judged after each but the last
+    n_checkpoints : checkpoints in each round, and in the warm-up
+    pseudo_labels : judge pseudo-labels too; costs a prediction of all images at every checkpoint
     """
 
     warm_up_steps: int = 1000
@@ -45,23 +45,23 @@ class CurationPlan:
 
 
 class ImageRounds:
-    """One training with a curator, advanced a few steps at a time by :meth:`proceed`.
+    """One training with a curator, in rounds; :meth:`proceed` advances it a few steps at a time.
 
     Parameters
     ----------
     pool, recipe, plan
-        What is trained on, how, and when labels are judged.
+        What to train on, how to train, and when to judge labels.
     curator : Curator
-        Who judges. If it has an ``n_sit_out``, of so many parts of the labels one sits out in each round, in turn, so
-        that it is judged by a network that was not told the label lately.
+        If it has an ``n_sit_out``, the labels are divided into so many parts, which sit out of the rounds in turn; so
+        each is judged by a network that has not been trained on it in that round.
     seed : int
-        Decides everything random.
+        Seeds everything random.
     validation : (images, labels), optional
-        To note the accuracy on, at every checkpoint; nothing is chosen by it.
+        Their accuracy is recorded at every checkpoint; nothing is chosen by it.
     observer : Observer, optional
         Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
-        Where to keep a checkpoint at the end of every round; a run that finds one there goes on from it.
+        Where to save a checkpoint after every round; if the file exists, training continues from it.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class ImageRounds:
         self.curates = curator.curates
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
-        self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not lately
+        self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not in the last round
         self.curves: dict[tuple[int, int], Array] = {}  # (round, checkpoint): probability of each given label
         self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()
 
     def proceed(self) -> Iterator[None]:
-        """Train to the end, yielding after every few steps, so that several runs can share one device."""
+        """Train to the end, yielding after every few steps, so that several trainings can share one device."""
         if self.path is not None:
             _checkpoint.load(self.path, self)
         self._began = time.perf_counter() - self.elapsed_s
@@ -154,12 +154,12 @@ class ImageRounds:
         self.observer.on_step(self.training.n_done, n_steps)
 
     def _noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
-        """Keep what the given labels were believed at a checkpoint, and pass all probabilities on."""
+        """Keep the probability of each given label at a checkpoint, and return all probabilities."""
         self.curves[self.round, checkpoint] = p[self.is_given[watched], self.labels[self.rows]]
         return p
 
     def _trained_on(self) -> Rows:
-        """Useful labels, less the part that sits out in this round; of no class do all sit out."""
+        """Rows of the useful labels without the part that sits out in this round; no class sits out entirely."""
         useful, n_parts = self.useful[self.rows], getattr(self.curator, "n_sit_out", 0)
         if n_parts and self.round < self.plan.n_rounds:
             labels = self.labels[self.rows]
@@ -175,7 +175,7 @@ class ImageRounds:
         self.useful[watched] = judge(self.curator, evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
-            self.training.trust(self.useful | self.is_given)
+            self.training.use_pseudo_labels_of(self.useful | self.is_given)
         changed = {
             "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
             "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
@@ -204,7 +204,7 @@ class ImageRounds:
         )
 
     def _out_of_fold(self, n_folds: int) -> Array:
-        """Class probabilities of the labeled rows, each from a warm-up without it; the folds are trained together."""
+        """Class probabilities of the labeled rows, each from a warm-up without it; the folds train in parallel."""
         folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
         trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
         interleave([_steps(training, self.plan.warm_up_steps) for training in trainings])
@@ -237,7 +237,7 @@ class ImageRounds:
 
 
 def interleave(advancing: Iterable[Iterator[None]]) -> None:
-    """Advance several in turn until all are done; on a GPU each has a stream of its own and they overlap."""
+    """Advance several trainings in turn until all are done; on a GPU each has its own stream, so that they overlap."""
     pending = list(advancing)
     while pending:
         pending = [one for one in pending if next(one, "done") != "done"]
@@ -246,5 +246,5 @@ def interleave(advancing: Iterable[Iterator[None]]) -> None:
 def _steps(training: Training, until: int) -> Iterator[None]:
     while training.n_done < until:
         training.step()
-        if training.n_done % _STEPS_A_TURN == 0:
+        if training.n_done % _STEPS_PER_TURN == 0:
             yield

@@ -1,4 +1,4 @@
-"""Steps a second, where a step's time goes, and how far that is from what the memory allows."""
+"""Steps per second, where the time of a step goes, and how close it is to the limit set by memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BACKWARD = {nn.Conv2d: (2, 2), nn.BatchNorm2d: (3, 2)}  # gradients of input an
 
 
 def breakdown(pool: ImagePool, recipe: Recipe, n_steps: int = 200) -> dict[str, float]:
-    """Milliseconds of a whole step and of its parts, each recorded and replayed by itself."""
+    """Milliseconds of a whole step and of its parts, each recorded and replayed separately."""
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
     for _ in range(_STEPS_TO_WARM_UP):
         training.step()
@@ -37,8 +37,8 @@ def breakdown(pool: ImagePool, recipe: Recipe, n_steps: int = 200) -> dict[str, 
     return {"step": step_ms, **found, "rest": step_ms - sum(found.values())}
 
 
-def steps_a_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
-    """Steps a second, all in all, of several trainings side by side."""
+def steps_per_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
+    """Total steps per second of several trainings side by side."""
     trainings = [Training(pool, recipe, pool.labeled_rows, seed) for seed in range(n_runs)]
 
     def one_step_each() -> None:
@@ -50,7 +50,7 @@ def steps_a_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int = 
     return 1000 * n_runs / _milliseconds(trainings[0], one_step_each, n_steps)
 
 
-def floor_ms(pool: ImagePool, recipe: Recipe, bytes_a_second: float) -> float:
+def floor_ms(pool: ImagePool, recipe: Recipe, bytes_per_second: float) -> float:
     """Milliseconds that the network's layers need to read and write their tensors once, at the given bandwidth."""
     n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
     n_trained = recipe.batch_size + n_weak
@@ -68,11 +68,11 @@ def floor_ms(pool: ImagePool, recipe: Recipe, bytes_a_second: float) -> float:
             module.register_forward_hook(count)
     training.probabilities(rows=pool.labeled_rows[:1])
     total = (n_weak + n_trained) * sum(forward) + n_trained * sum(backward)
-    return 1000 * total / bytes_a_second
+    return 1000 * total / bytes_per_second
 
 
 def copy_bandwidth(device: torch.device, n_bytes: int = 2**32) -> float:
-    """Bytes a second, read and written, of a large copy on the device."""
+    """Bytes per second, read and written, of a large copy on the device."""
     source = torch.empty(n_bytes, dtype=torch.uint8, device=device).random_(0, 256)
     target = torch.empty_like(source)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""One training: a network, its average, and a step that never waits for the host."""
+"""One training: a network, the average of its weights, and a step that never waits for the host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dips.vision._networks import build_network
 from dips.vision._optimizer import Optimizer, Schedule
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
-_ROWS_A_PREDICTION = 2048
+_ROWS_PER_PREDICTION = 2048
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Recipe:
     network : "fast", "wrn-28-2", "wrn-28-8", "tiny", or a function of (n_classes, n_channels)
     method : the loss
     schedule : of the optimizer
-    batch_size : labeled images a step
-    unlabeled_ratio : unlabeled images for each of them (mu)
+    batch_size : labeled images per step
+    unlabeled_ratio : unlabeled images for each labeled one (mu)
     augmentation : how images are varied
     compiled : whether the step is compiled and recorded; None does so on a GPU
     """
@@ -51,7 +51,7 @@ class Recipe:
 
     @property
     def images_per_step(self) -> int:
-        """How many images pass through the network in a step."""
+        """How many images pass through the network in one step."""
         return self.batch_size * (1 + 2 * self.unlabeled_ratio * self.method.uses_unlabeled)
 
 
@@ -59,8 +59,8 @@ class Training:
     """A network in training on a pool.
 
     All random numbers of a step are drawn at once from the training's own generator, into a buffer that the recorded
-    step reads. Which labels are trained on, and which pseudo-labels may be, are buffers too: a curator rewrites them
-    and the recorded step goes on.
+    step reads. The labels and pseudo-labels that may be used are buffers too: a curator rewrites them, and the recorded
+    step goes on.
     """
 
     def __init__(self, pool: ImagePool, recipe: Recipe, rows: Rows, seed: int) -> None:
@@ -83,7 +83,7 @@ class Training:
             self.loss, self.coverage = torch.zeros(2, device=device).unbind()
             self._rows = torch.zeros(pool.images.shape[0], dtype=torch.long, device=device)
             self._n_rows = torch.zeros((), device=device)
-            self._trusted = torch.ones(pool.images.shape[0], dtype=torch.bool, device=device)
+            self._pseudo_useful = torch.ones(pool.images.shape[0], dtype=torch.bool, device=device)
             self._generator = torch.Generator(device).manual_seed(seed + 1_000_003 * _distributed.rank())
             self._sizes = _sizes(recipe)
             self._u = torch.empty(sum(self._sizes) + self._sizes[1], 1 + recipe.augmentation.n_strong, device=device)
@@ -91,7 +91,7 @@ class Training:
 
     @contextmanager
     def on_stream(self) -> Iterator[None]:
-        """Do what is inside in the order of this training's own work."""
+        """Run what is inside in order with this training's own work."""
         if self.stream is None:
             yield
             return
@@ -104,10 +104,10 @@ class Training:
             self._rows[: rows.size].copy_(torch.from_numpy(rows))
             self._n_rows.fill_(rows.size)
 
-    def trust(self, mask: Array) -> None:
-        """Use the pseudo-labels of these rows of the pool from now on."""
+    def use_pseudo_labels_of(self, mask: Array) -> None:
+        """Use pseudo-labels of these rows of the pool only, from now on."""
         with self.on_stream():
-            self._trusted.copy_(torch.from_numpy(mask))
+            self._pseudo_useful.copy_(torch.from_numpy(mask))
 
     def step(self) -> None:
         """Train on one batch."""
@@ -140,14 +140,14 @@ class Training:
     def batch(self) -> Batch:
         """Draw and augment one step's images."""
         make = self._fast(_make_batch)
-        augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._trusted, self._u)
+        augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._pseudo_useful, self._u)
         with torch.no_grad():
             return make(self.pool, *buffers, self._sizes, augmentation, self._dtype)
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
         loss_of = self._fast(_loss)
-        # The shapes never change, so cuDNN may look for the fastest way once.
+        # The shapes never change, so cuDNN needs to look for the fastest algorithm only once.
         with torch.backends.cudnn.flags(enabled=True, benchmark=True):
             loss, coverage = loss_of(self.recipe.method, self.network, batch, self.method_state, self._dtype)
             gradients = torch.autograd.grad(loss, self.optimizer.parameters)
@@ -156,19 +156,19 @@ class Training:
         return list(gradients)
 
     def probabilities(self, images: Tensor | None = None, rows: Rows | None = None) -> Array:
-        """Class probabilities (m, C) of images, or of rows of the pool's, as they are, by the averaged network."""
+        """Class probabilities (m, C) of images, or of rows of the pool, by the averaged network; no augmentation."""
         images = self.pool.images if images is None else images
         with self.on_stream():
             images = images if rows is None else images[torch.from_numpy(rows).to(images.device)]
             return predict(self.averaged, self.pool.scaling, images)
 
     def is_sure(self, p: Array) -> Array:
-        """Mask (m,) of the images whose pseudo-label the method would use, going by probabilities (m, C)."""
+        """Mask (m,) of the images whose pseudo-label the method would use, given their probabilities (m, C)."""
         thresholds = self.recipe.method.thresholds(self.method_state, p.shape[1]).cpu().numpy()
         return p.max(axis=1) >= thresholds[p.argmax(axis=1)]
 
     def state(self) -> dict[str, Any]:
-        """Return all that a continued training needs."""
+        """Return everything that is needed to continue the training."""
         return {
             "network": self.network.state_dict(),
             "averaged": self.averaged.state_dict(),
@@ -177,13 +177,13 @@ class Training:
             "generator": self._generator.get_state(),
             "rows": self._rows,
             "n_rows": self._n_rows,
-            "trusted": self._trusted,
+            "pseudo_useful": self._pseudo_useful,
             "n_done": self.n_done,
         }
 
     @torch.no_grad()
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a stored state, in place."""
+        """Continue from a stored state, in place."""
         with self.on_stream():
             self.network.load_state_dict(state["network"])
             self.averaged.load_state_dict(state["averaged"])
@@ -191,16 +191,22 @@ class Training:
             for name, value in state["method"].items():
                 self.method_state[name].copy_(value)
             self._generator.set_state(state["generator"].cpu())
-            for buffer, name in ((self._rows, "rows"), (self._n_rows, "n_rows"), (self._trusted, "trusted")):
+            for buffer, name in (
+                (self._rows, "rows"),
+                (self._n_rows, "n_rows"),
+                (self._pseudo_useful, "pseudo_useful"),
+            ):
                 buffer.copy_(state[name])
             self.n_done = state["n_done"]
 
 
 def _sizes(recipe: Recipe) -> tuple[int, int]:
-    """Labeled and unlabeled images that this process takes of a step's."""
+    """Labeled and unlabeled images of a step that this process works on."""
     n = _distributed.n_processes()
     if recipe.batch_size % n:
-        raise InputError(f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple.")
+        raise InputError(
+            f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple of {n}."
+        )
     n_labeled = recipe.batch_size // n
     return n_labeled, n_labeled * recipe.unlabeled_ratio if recipe.method.uses_unlabeled else 0
 
@@ -209,7 +215,7 @@ def _make_batch(
     pool: ImagePool,
     rows: Tensor,
     n_rows: Tensor,
-    trusted: Tensor,
+    pseudo_useful: Tensor,
     u: Tensor,
     sizes: tuple[int, int],
     augmentation: Augmentation,
@@ -229,14 +235,14 @@ def _make_batch(
         pool.labels[labeled],
         pool.scaling(weak, dtype),
         pool.scaling(strong, dtype),
-        trusted[unlabeled],
+        pseudo_useful[unlabeled],
     )
 
 
 def _loss(
     method: Method, network: nn.Module, batch: Batch, state: dict[str, Tensor], dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """The method's loss. Weak views pass by themselves, so half of what the norms remember for evaluation is theirs."""
+    """The method's loss. Weak views pass separately, so they make up half of the norms' running statistics."""
     with _precision(batch.labeled.device, dtype):
         with torch.no_grad():
             weak = network(batch.weak).float() if method.uses_unlabeled else batch.weak
@@ -247,10 +253,10 @@ def _loss(
 
 @torch.inference_mode()
 def predict(network: nn.Module, scaling: Scaling, images: Tensor) -> Array:
-    """Class probabilities (n, C) of images as they are, by a network in evaluation mode."""
+    """Class probabilities (n, C) of images without augmentation, by a network in evaluation mode."""
     dtype = _dtype(images.device)
     with _precision(images.device, dtype):
-        parts = [network(scaling(part, dtype)).double().softmax(dim=1) for part in images.split(_ROWS_A_PREDICTION)]
+        parts = [network(scaling(part, dtype)).double().softmax(dim=1) for part in images.split(_ROWS_PER_PREDICTION)]
     return torch.cat(parts).cpu().numpy()
 
 
@@ -264,5 +270,5 @@ def _precision(device: torch.device, dtype: torch.dtype) -> torch.autocast:
 
 @cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile once; all trainings of one shape share what comes out."""
+    """Compile once; all trainings of the same shape share the result."""
     return torch.compile(function, dynamic=False)

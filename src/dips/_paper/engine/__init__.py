@@ -1,4 +1,4 @@
-"""A run is a grid of small jobs; each finished one leaves a record, found again by a hash of all it depends on."""
+"""Runs a grid of small jobs. Each finished job leaves a record, stored under a hash of everything it depends on."""
 
 from dips._paper.engine.job import Job, hashed
 from dips._paper.engine.runner import Tally, run

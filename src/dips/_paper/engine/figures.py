@@ -66,7 +66,7 @@ def legend_below(fig: Any, axis: Any, n_columns: int = 4) -> None:
 def lines(
     axis: Any, frame: pd.DataFrame, x: str, by: str = "method", value: str = "accuracy", scale: float = 100
 ) -> None:
-    """A line a method, with a band of one standard error over the seeds."""
+    """One line per method, with a band of one standard error over the seeds."""
     colors = palette(frame[by].unique())
     for name, part in frame.groupby(by, sort=False):
         grouped = part.groupby(x)[value]

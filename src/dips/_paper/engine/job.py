@@ -1,4 +1,4 @@
-"""What a job is."""
+"""The interface of a job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Job(Protocol):
-    """A small piece of work whose outcome depends on nothing but what its key is made of."""
+    """A small piece of work whose outcome depends only on what its key is made of."""
 
     def key(self) -> str:
         """A hash of everything the outcome depends on."""
@@ -37,7 +37,7 @@ def hashed(record: Any) -> str:
 
 
 def beyond_defaults(job: Any) -> dict[str, Any]:
-    """Fields of a dataclass that differ from their defaults; so a field can be added and old keys stay as they are."""
+    """Fields of a dataclass that differ from their defaults; so adding a field does not change old keys."""
     found = dataclasses.asdict(job)
     return {f.name: found[f.name] for f in dataclasses.fields(job) if found[f.name] != _default(f)}
 

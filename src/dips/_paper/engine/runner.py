@@ -1,4 +1,4 @@
-"""Do the jobs that have no record yet, in this process or in several."""
+"""Runs the jobs that have no record yet, in this process or in several."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_WARNINGS = 5
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the jobs: how many were there already, were done now, and failed (now or before)."""
+    """How many jobs had a record already, how many were done now, and how many failed (now or before)."""
 
     found: int
     done: int
@@ -32,9 +32,9 @@ class Tally:
 
 
 def run(jobs: Iterable[Job], store: Store, n_jobs: int = 1, retry: bool = False, title: str = "") -> Tally:
-    """Do every job that has no record; with `retry`, also those whose record is a failure.
+    """Run every job that has no record; with `retry`, also those whose record is a failure.
 
-    A job that fails leaves a record with its error and its traceback, and the others go on.
+    A job that fails leaves a record with its error and its traceback, and the others continue.
     """
     began = time.perf_counter()
     unique = {job.key(): job for job in jobs}
@@ -66,7 +66,7 @@ def _failed(record: dict[str, Any] | None) -> bool:
 
 
 def _performed(todo: Sequence[Job], store: Store, n_jobs: int) -> Iterator[str]:
-    """Statuses of the jobs, as they end."""
+    """Yield the status of each job as it ends."""
     if n_jobs == 1 or len(todo) < 2:
         yield from (perform(job, store) for job in todo)
         return
@@ -75,13 +75,13 @@ def _performed(todo: Sequence[Job], store: Store, n_jobs: int) -> Iterator[str]:
             yield from Parallel(n_jobs, return_as="generator_unordered")(delayed(perform)(job, store) for job in todo)
     except TerminatedWorkerError as error:
         raise UserError(
-            "A worker process was killed, perhaps for want of memory. What was finished is kept: run the same command "
-            "again to go on, with fewer --jobs."
+            "A worker process was killed, perhaps because memory ran out. Finished trials are kept: run the same "
+            "command again to continue, with fewer --jobs."
         ) from error
 
 
 def perform(job: Job, store: Store) -> str:
-    """Do one job with one thread, keep its record, and return how it ended."""
+    """Run one job with one thread, store its record, and return its status."""
     began, cpu_before = time.perf_counter(), time.process_time()
     record: dict[str, Any] = {"settings": job.settings()}
     with warnings.catch_warnings(record=True) as caught:

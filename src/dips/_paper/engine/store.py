@@ -1,4 +1,4 @@
-"""Where records are kept: one JSON file a job, there in full or not at all."""
+"""Stores records: one JSON file per job, complete or absent."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _RESULT = {"done": "outcome", "failed": "error"}  # what a record has, by its st
 class Store:
     """A folder of records, each named by the key of its job.
 
-    A record is written by the process that did the work, as its last act, and put in place in one move. So whatever
-    kills a run, what was finished stays finished.
+    A record is written by the process that did the work, when it has finished, and put in place in one move. So
+    finished work survives whatever kills a run.
     """
 
     folder: Path
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the record, or None where there is none that can be read: its job is then done again."""
+        """Return the record, or None if there is none that can be read; the job is then run again."""
         try:
             found = json.loads(self._path(key).read_bytes())
         except (FileNotFoundError, ValueError):
@@ -31,7 +31,7 @@ class Store:
         return found if _is_record(found) else None
 
     def put(self, key: str, record: dict[str, Any]) -> None:
-        """Keep a record."""
+        """Store a record."""
         path = self._path(key)
         make_folder(path.parent)
         write_json(path, record, indent=None)
@@ -41,7 +41,7 @@ class Store:
 
 
 def _is_record(found: Any) -> bool:
-    """Whether it was written by a run, and in full."""
+    """Whether it is a complete record."""
     if not isinstance(found, dict) or "settings" not in found:
         return False
     return found.get(_RESULT.get(str(found.get("status")))) is not None

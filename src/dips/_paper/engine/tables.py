@@ -40,7 +40,7 @@ def means(
     digits: int = 2,
     source: str = "paper",
 ) -> pd.DataFrame:
-    """Means with standard errors; after each column, what the paper says of it, where it says anything.
+    """Means with standard errors; after each column, the published values, if there are any.
 
     The order is that of the first appearance.
     """

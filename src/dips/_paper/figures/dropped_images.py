@@ -1,4 +1,4 @@
-"""Images of CIFAR-10N whose labels were dropped: what they are, and what people said they are (section 5.5).
+"""Images of CIFAR-10N whose labels are suspects: what they show, and what people said they show (section 5.5).
 
 Its trials are those of ``cifar10n`` with the first seed.
 """
@@ -25,14 +25,14 @@ _RIGHT, _WRONG = "#2a9d6f", "#d6337f"
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
-    """CIFAR-10N with each curator that drops anything; one seed tells enough."""
+    """CIFAR-10N with each curator that finds suspects; one seed is enough."""
     curators = tuple(name for name in grids.curators(plan) if name != "none")
     if curators:
         yield from cifar10n.cells(replace(plan, n_seeds=1, curators=curators))
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
-    """How many of the dropped labels are wrong, and a picture for each curator."""
+    """How many of the suspects are wrong, and a picture for each curator."""
     drawn = {_file(row["method"]): _drawing(row) for _, row in frame.iterrows() if row["examples"]}
     return Report({"curation": reports.curation(frame)}, drawn)
 
@@ -46,7 +46,7 @@ def _drawing(row: pd.Series) -> Callable[[], Any]:
 
 
 def draw(method: str, examples: dict[str, Any]) -> Any:
-    """A grid of images, the label believed least first; in a green frame are labels that were right."""
+    """A grid of images, the label with the lowest confidence first; labels that were right have a green frame."""
     tiles, n_columns = tiles_of(examples), examples["tiles_a_row"]
     fig, axes = figures.figure(n_columns, -(-len(tiles) // n_columns), width=1.15, height=1.45)
     for axis in axes:
@@ -63,7 +63,7 @@ def draw(method: str, examples: dict[str, Any]) -> Any:
             spine.set(visible=True, color=_RIGHT if is_right else _WRONG, linewidth=2)
     n_right = sum(given == true for given, true in zip(examples["given"], examples["true"], strict=True))
     fig.suptitle(
-        f"{method}: labels that were dropped, the least believed first. "
+        f"{method}: suspects, those with the lowest confidence first. "
         f"{len(tiles) - n_right} of these {len(tiles)} are wrong (red).",
         fontsize=9,
     )

@@ -1,1 +1,1 @@
-"""The image figures and tables of the paper, one module each. Importing them needs no PyTorch, running them does."""
+"""Trials on images. Importing this package does not need PyTorch; running a trial does."""

@@ -1,4 +1,4 @@
-"""What an image experiment is made of: which labels are shown, and one run with an account of it as plain data."""
+"""Trains once on an image set with few labels, and measures the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe
 
 _MAX_EXAMPLES = 40
-_TILES_A_ROW = 8
+_TILES_PER_ROW = 8
 
 
 def some_of(data: ImageData, n: int | None) -> ImageData:
@@ -42,11 +42,11 @@ def some_of(data: ImageData, n: int | None) -> ImageData:
 
 
 def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
-    """Return the labels with all but `n_labeled` of them hidden (-1), as many of each class as it has labels for."""
+    """Return the labels with all but `n_labeled` of them hidden (-1); every class keeps equally many."""
     rng = np.random.RandomState(seed)
     classes = np.unique(y)
     if n_labeled < classes.size:
-        raise InputError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
+        raise InputError(f"{n_labeled} labels are too few for {classes.size} classes; each needs at least one.")
     hidden = np.full(y.shape, -1)
     for c in classes:
         rows = rng.permutation(np.flatnonzero(y == c))[: n_labeled // classes.size]
@@ -55,11 +55,11 @@ def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
 
 
 def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int) -> Array:
-    """Labels of the training images, -1 where hidden: what people said, or the truth with symmetric noise."""
+    """Labels of the training images, -1 where hidden: those that people gave, or the truth with symmetric noise."""
     if isinstance(noise, str):
         if noise not in data.noisy:
             known = ", ".join(data.noisy) or "none"
-            raise InputError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
+            raise InputError(f"The set has no human labels called {noise!r}; there are {known}.")
         return labeled_part(data.noisy[noise], n_labeled, seed)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 
@@ -75,8 +75,8 @@ def train_and_measure(
 ) -> dict[str, Any]:
     """Train once; return how accurate the network became, how long it took, and how good the curation was.
 
-    The true labels are used for two things alone: the accuracy on the test images, and how many of the dropped and the
-    kept labels are wrong.
+    The true labels are used only for the accuracy on the test images, and to count how many useful labels and how many
+    suspects are wrong.
     """
     pool = ImagePool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
     test = torch.as_tensor(data.X_test, device=device)
@@ -101,10 +101,10 @@ def train_and_measure(
 
 
 def _rehearse(pool: ImagePool, recipe: Recipe, curator: Curator, seed: int) -> None:
-    """Let everything be compiled that the run needs, so that its clock counts training alone."""
+    """Compile everything that the training needs, so that its time is that of the training alone."""
     brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what a curator makes of four steps says nothing
+        warnings.simplefilter("ignore")  # what a curator thinks after four steps means nothing
         interleave(
             [
                 ImageRounds(
@@ -133,36 +133,36 @@ class _Account(Observer):
             self.curation.append({"round": record["round"], **judged, "n_returned": record["n_returned"]})
 
     def _judged(self, useful: Rows) -> dict[str, Any]:
-        """How many labels are kept, and what share of the kept, and of the dropped, is wrong."""
-        dropped = np.setdiff1d(self.rows, useful)
+        """How many labels are useful, and what share of the useful ones and of the suspects is wrong."""
+        suspects = np.setdiff1d(self.rows, useful)
         return {
             "n_kept": int(useful.size),
             "wrong_kept": float(self.is_wrong[useful].mean()),
-            "wrong_dropped": float(self.is_wrong[dropped].mean()) if dropped.size else None,
+            "wrong_dropped": float(self.is_wrong[suspects].mean()) if suspects.size else None,
         }
 
 
 def _top5(p: Array, y: Array) -> float | None:
-    """Share of images whose class is among the five most probable; None where there are hardly more."""
+    """Share of images whose class is among the five most probable; None if there are no more than five classes."""
     if p.shape[1] <= 5:
         return None
     return float((np.argsort(p, axis=1)[:, -5:] == y[:, None]).any(axis=1).mean())
 
 
 def _examples(run: ImageRounds, data: ImageData) -> dict[str, Any] | None:
-    """Some of the dropped images, evenly from the least believed label to the most; None if all are kept."""
-    dropped = np.flatnonzero(run.is_given & ~run.useful)
-    if not dropped.size:
+    """Some of the suspects, evenly spread by confidence, the lowest first; None if there are none."""
+    suspects = np.flatnonzero(run.is_given & ~run.useful)
+    if not suspects.size:
         return None
-    by_belief = dropped[np.argsort(run.confidence[dropped], kind="stable")]
-    chosen = by_belief[np.unique(np.linspace(0, dropped.size - 1, _MAX_EXAMPLES).round().astype(int))]
+    by_confidence = suspects[np.argsort(run.confidence[suspects], kind="stable")]
+    chosen = by_confidence[np.unique(np.linspace(0, suspects.size - 1, _MAX_EXAMPLES).round().astype(int))]
     names = data.class_names or [str(c) for c in range(run.pool.n_classes)]
     return {
         "rows": chosen.tolist(),
         "given": [names[c] for c in run.labels[chosen]],
         "true": [names[c] for c in data.y_train[chosen]],
         "tile": list(data.X_train.shape[1:3]),
-        "tiles_a_row": _TILES_A_ROW,
+        "tiles_a_row": _TILES_PER_ROW,
         "mosaic": _mosaic(data.X_train[chosen]),
     }
 
@@ -172,11 +172,11 @@ def _mosaic(images: Array) -> str:
     from PIL import Image
 
     n, height, width, channels = images.shape
-    n_rows = -(-n // _TILES_A_ROW)
-    tiles = np.zeros((n_rows * _TILES_A_ROW, height, width, channels), dtype=np.uint8)
+    n_rows = -(-n // _TILES_PER_ROW)
+    tiles = np.zeros((n_rows * _TILES_PER_ROW, height, width, channels), dtype=np.uint8)
     tiles[:n] = images
-    grid = tiles.reshape(n_rows, _TILES_A_ROW, height, width, channels).swapaxes(1, 2)
-    grid = grid.reshape(n_rows * height, _TILES_A_ROW * width, channels)
+    grid = tiles.reshape(n_rows, _TILES_PER_ROW, height, width, channels).swapaxes(1, 2)
+    grid = grid.reshape(n_rows * height, _TILES_PER_ROW * width, channels)
     file = io.BytesIO()
     Image.fromarray(grid[..., 0] if channels == 1 else grid).save(file, "PNG", optimize=True)
     return base64.b64encode(file.getvalue()).decode()

@@ -81,7 +81,7 @@ def minutes(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def curation(frame: pd.DataFrame) -> pd.DataFrame:
-    """Labels kept after some of the rounds, and how many of the kept and the dropped are wrong, in percent."""
+    """Useful labels after some of the rounds, and how many of them and of the suspects are wrong, in percent."""
     judged = unrolled(frame, "curation")
     if judged.empty:
         return judged
@@ -91,9 +91,9 @@ def curation(frame: pd.DataFrame) -> pd.DataFrame:
             "data": data,
             "method": method,
             "after round": after,
-            "kept": round(part["n_kept"].mean()),
-            "wrong among kept": with_error(part["wrong_kept"].astype(float), digits=1),
-            "wrong among dropped": with_error(part["wrong_dropped"].astype(float), digits=1),
+            "useful": round(part["n_kept"].mean()),
+            "wrong among useful": with_error(part["wrong_kept"].astype(float), digits=1),
+            "wrong among suspects": with_error(part["wrong_dropped"].astype(float), digits=1),
             "returned": round(part["n_returned"].mean()),
         }
         for (data, method, after), part in some.groupby(["data", "method", "round"], sort=False)
@@ -102,13 +102,13 @@ def curation(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_data(frame: pd.DataFrame, make: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:
-    """One table under the other, a set each."""
+    """One table per set, one below the other."""
     parts = [make(part).reset_index().assign(data=data) for data, part in frame.groupby("data", sort=False)]
     return pd.concat(parts).set_index("data")
 
 
 def draw_curves(frame: pd.DataFrame) -> Any:
-    """Accuracy over the minutes of training, and wrong labels among those kept, a row of axes for each set."""
+    """Accuracy over the minutes of training, and wrong labels among the useful ones, one row of axes per set."""
     sets = frame["data"].unique().tolist()
     fig, axes = figures.figure(2, len(sets), width=5)
     for k, data in enumerate(sets):
@@ -121,7 +121,7 @@ def draw_curves(frame: pd.DataFrame) -> Any:
         if len(judged):
             _lines(right, judged, "round", "wrong_kept")
         right.axhline(100 * part["share_wrong"].mean(), color="black", lw=1, ls=":", label="all labels")
-        right.set(xlabel="curation after round", ylabel="wrong labels among those kept, %", ylim=(0, None))
+        right.set(xlabel="curation after round", ylabel="wrong labels among the useful, %", ylim=(0, None))
         right.xaxis.get_major_locator().set_params(integer=True)
         for axis in (left, right):
             axis.legend(fontsize=7)

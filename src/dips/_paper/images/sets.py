@@ -1,4 +1,4 @@
-"""The image sets of the paper: which there are, and reading them once a process."""
+"""The image sets of the paper, each read once per process."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def where(name: str) -> str:
 
 
 def require_torch() -> None:
-    """Refuse in a sentence where PyTorch is not installed."""
+    """Refuse, in one sentence, if PyTorch is not installed."""
     try:
         import dips.vision  # noqa: F401
     except ImportError as error:
@@ -96,7 +96,7 @@ def why_unavailable() -> str:
         return str(error)
     import torch
 
-    return "" if torch.cuda.is_available() else "There is no GPU; to run it slowly on the CPU, name it: dips paper run"
+    return "" if torch.cuda.is_available() else "There is no GPU; to run it slowly on the CPU, use dips paper run."
 
 
 IMAGE_SETS = DataSets("images", lambda: list(TITLES), lambda data: (data,), read, check, why_unavailable)

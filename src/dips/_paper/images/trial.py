@@ -9,7 +9,7 @@ from dips import __version__
 from dips._paper.engine.job import beyond_defaults, hashed, version_of
 from dips._paper.images import sets
 
-VERSION = 1  # raise it when the same settings come to mean something else: every record is then made anew
+VERSION = 1  # raise it when the same settings mean something else; every trial is then run again
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class ImageTrial:
     ----------
     data : an image set
     seed : of the labels that are shown, the noise and the training
-    noise : a name of people's labels, or a share of symmetric noise
+    noise : the name of a set of human labels, or a share of symmetric noise
     n_labeled : labels that are shown
     method : "fixmatch" or "freematch"
     memory : of FreeMatch's thresholds; None takes its paper's
     curator : "none", "percentile" (the authors' rule), "auto" (the default), "dips", "small_loss", ...
     network, n_steps, lr, batch_size, unlabeled_ratio : as in :class:`dips.vision.ImageClassifier`
-    warm_up_steps, rounds, checkpoints : when labels are judged; the accuracy is noted at every checkpoint
+    warm_up_steps, rounds, checkpoints : when labels are judged; the accuracy is recorded at every checkpoint
     max_images : at most so many training images, and test images
     """
 

@@ -1,4 +1,4 @@
-"""What is measured of a fitted model: accuracy always, and what figures need besides."""
+"""Measures a fitted model: accuracy always, and what some figures need besides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def measure(fitted: Fitted, split: Split, trial: Trial) -> dict[str, Any]:
 
 
 def _judgements(fitted: Fitted, split: Split) -> dict[str, float]:
-    """Share of the labels trusted, how many wrong ones were found, and how many pseudo-labels are right."""
+    """Share of useful labels, how many wrong ones are suspects, and how many pseudo-labels are right."""
     samples, n = fitted.model.samples_, len(split.y_labeled)
     useful = samples["useful"].to_numpy(dtype=bool)
     found = {"kept": float(useful[:n].mean())}

@@ -1,6 +1,6 @@
-"""A trial: one method, on one table, with one seed; the job that nearly every experiment is made of.
+"""A trial on a table: one method, on one table, with one seed.
 
-A trial knows nothing of the experiment it belongs to, so two experiments that need the same one share its record.
+A trial does not know which experiment it belongs to, so experiments that need the same trial share its record.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dips import __version__
 from dips._paper.engine.job import beyond_defaults, hashed, version_of
 from dips._paper.tables.splits import CROSS, SYNTHETIC, fingerprint, make_split
 
-VERSION = 1  # raise it when the same settings come to mean something else: every record is then made anew
-_LATER_VERSIONS = {("pl", "auto"): 2}  # of a method with a curator: since the default leaves classes as they are
+VERSION = 1  # raise it when the same settings mean something else; every trial is then run again
+_LATER_VERSIONS = {("pl", "auto"): 2}  # by method and curator: the default curator no longer evens out classes
 _LIBRARIES = ("numpy", "scikit-learn", "xgboost")
 _MORE_LIBRARIES = {"catboost": "catboost", "cleanlab": "cleanlab", "vime": "torch"}
 
@@ -95,7 +95,7 @@ class Trial:
 
 
 def _known_fingerprint(data: str) -> str:
-    """The fingerprint, computed once a process and folder."""
+    """The fingerprint, computed once per process and folder."""
     return _fingerprint_in(data, os.environ.get("DIPS_DATA"))
 
 
