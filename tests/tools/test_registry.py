@@ -109,7 +109,7 @@ def test_a_function_becomes_an_object():
     [
         (CURATORS, "dip", r"curator='dip' is not known; did you mean 'dips'\? There are auto, confidence, dips, "),
         (LABELERS, "flexmach", r"labeler='flexmach' is not known; did you mean 'flexmatch'\? There are csa, "),
-        (LABELERS, "xyzzy", r"labeler='xyzzy' is not known\. There are csa, flexmatch, greedy, sla, ups\.$"),
+        (LABELERS, "xyzzy", rf"labeler='xyzzy' is not known\. There are {', '.join(LABELERS.by_name())}\.$"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(registry, spec, message):
