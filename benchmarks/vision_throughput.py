@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import torch
 
-from dips._paper.images.runs import noisy_labels
+from dips._paper.images.measures import noisy_labels
 from dips.datasets._image_sets import load_images
+from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._pool import Pool
 from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
 from dips.vision._training import Recipe
 
@@ -32,7 +32,7 @@ def main() -> None:
     data = load_images("cifar10n")
     labels = noisy_labels(data, "worse", 1000, seed=0)
     n = options.max_images
-    pool = Pool.of(data.X_train[:n], labels[:n], 10, device)
+    pool = ImagePool.of(data.X_train[:n], labels[:n], 10, device)
     bandwidth = copy_bandwidth(device, 2**32 if device.type == "cuda" else 2**24)
     print(f"torch {torch.__version__}, {bandwidth / 1e12:.2f} TB/s read and written by a copy")
     for network in options.networks:

@@ -3,3 +3,20 @@
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+
+
+@pytest.fixture
+def forget_families(monkeypatch):
+    """Backbone families that a test registers are forgotten at its end, or when this is called."""
+    from dips.backbones import _registry
+
+    before = {name: dict(getattr(_registry, name)) for name in ("_by_handle", "_by_name")}
+
+    def forget():
+        for name, families in before.items():
+            monkeypatch.setattr(_registry, name, dict(families))
+
+    forget()
+    return forget

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
-from dips._study.backbones import BACKBONES
+from dips.backbones._xgboost import XGBoost
 from dips.datasets import flip_labels
 
 
@@ -15,7 +15,7 @@ from dips.datasets import flip_labels
 def quick_backbones():
     """What is tested with these tables does not need good ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(BACKBONES, "xgboost", lambda: XGBClassifier(n_estimators=12, max_depth=3))
+        patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
         yield
 
 

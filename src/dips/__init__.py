@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dips._version import __version__
+
 if TYPE_CHECKING:
     from dips._data.parquet import ParquetPool
     from dips._estimators.curated import Audit, CuratedClassifier, characterize
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from dips._persistence.model import load_model, save_model
     from dips._study.auditing import audit
     from dips._study.fitting import fit
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "_estimators.curated",

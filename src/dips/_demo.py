@@ -1,4 +1,4 @@
-"""The main job on data that comes with scikit-learn: few labels, some of them wrong, many rows without one.
+"""The main task on data that comes with scikit-learn: few labels, some of them wrong, and many unlabeled rows.
 
 Run it with ``python -m dips._demo``.
 """
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -21,6 +20,7 @@ from sklearn.model_selection import train_test_split
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
 from dips._tools.arrays import Array
+from dips._tools.progress import ProgressBars
 from dips.datasets import flip_labels, make_quadrants
 
 N_SEEDS = 8
@@ -40,13 +40,13 @@ class Trial:
 
     @property
     def precision(self) -> float:
-        """Share of the distrusted labels that are wrong."""
-        distrusted = ~self.samples["useful"].to_numpy()
-        return float(self.flipped[distrusted].mean()) if distrusted.any() else np.nan
+        """Share of the suspects whose label is wrong."""
+        is_suspect = ~self.samples["useful"].to_numpy()
+        return float(self.flipped[is_suspect].mean()) if is_suspect.any() else np.nan
 
     @property
     def recall(self) -> float:
-        """Share of the wrong labels that are distrusted."""
+        """Share of the wrong labels that are suspects."""
         return float((~self.samples["useful"].to_numpy())[self.flipped].mean())
 
 
@@ -72,9 +72,11 @@ def main() -> None:
     }
     work = [(name, seed) for name in tables for seed in range(N_SEEDS)]
     trials: dict[str, list[Trial]] = {name: [] for name in tables}
-    for name, seed in track(work, "training", console=console, disable=not console.is_terminal, transient=True):
-        X, y = tables[name]
-        trials[name].append(run_trial(X, y, seed))
+    with ProgressBars(title="training", transient=True) as bars:
+        for n_done, (name, seed) in enumerate(work):
+            bars.on_step(n_done, len(work))
+            X, y = tables[name]
+            trials[name].append(run_trial(X, y, seed))
     console.print(_summary(trials))
     _draw(pyplot, trials)
     console.print(f"The picture is in {PICTURE.resolve()}")
@@ -147,8 +149,8 @@ def _draw_accuracy(axis: Any, trials: dict[str, list[Trial]]) -> None:
 def _draw_map(axis: Any, name: str, trial: Trial) -> None:
     useful = trial.samples["useful"].to_numpy()
     for wrong, color, what in ((False, "#2a9d8f", "right"), (True, "#d1495b", "wrong")):
-        for kept, marker in ((True, "o"), (False, "X")):
-            rows = (trial.flipped == wrong) & (useful == kept)
+        for is_useful, marker in ((True, "o"), (False, "X")):
+            rows = (trial.flipped == wrong) & (useful == is_useful)
             axis.scatter(
                 trial.samples["aleatoric"][rows],
                 trial.samples["confidence"][rows],
@@ -158,7 +160,7 @@ def _draw_map(axis: Any, name: str, trial: Trial) -> None:
                 alpha=0.75,
                 edgecolors="white",
                 linewidths=0.5,
-                label=f"{what} label, {'kept' if kept else 'dropped'} ({rows.sum()})",
+                label=f"{what} label, {'useful' if is_useful else 'suspect'} ({rows.sum()})",
             )
     axis.set_xlabel("aleatoric uncertainty")
     axis.set_ylabel("average confidence in the given label")

@@ -1,25 +1,53 @@
-"""What can go wrong on the user's side, each kind with the exit code that the command line ends with."""
+"""Everything that dips refuses, under one root.
+
+Each class carries the exit code of the command line. Whatever else is raised inside dips is a bug.
+"""
 
 from __future__ import annotations
 
 
-class UserError(ValueError):
-    """Something the user can change; the message says what was found, what was wanted and what to do."""
+class DipsError(Exception):
+    """Root of all errors that dips raises on purpose.
+
+    The message says what was found, what was wanted and what to do.
+    """
 
     exit_code = 3
+
+
+class UserError(DipsError, ValueError):
+    """Something the user can change."""
+
+
+class InputError(UserError):
+    """An argument, or an array, that an estimator cannot use; a ``ValueError``, as scikit-learn expects."""
+
+
+class InputTypeError(DipsError, TypeError):
+    """An argument of the wrong type; a ``TypeError``, as scikit-learn expects."""
 
 
 class DataError(UserError):
     """A table or a column that cannot be used."""
 
 
+class SettingsError(UserError):
+    """A setting of a study that is unknown or out of range."""
+
+
 class OutputError(UserError):
-    """The output is there already, or cannot be written."""
+    """The output exists already, or cannot be written."""
 
     exit_code = 4
 
 
 class ModelError(UserError):
-    """A model folder that is damaged, or of another kind than this version reads."""
+    """A model folder that is damaged, or was written in a format that this version does not read."""
 
     exit_code = 5
+
+
+class StoppedError(DipsError):
+    """Stopped with Ctrl-C; the message says what becomes of the work."""
+
+    exit_code = 130

@@ -7,7 +7,8 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from dips.backbones._base import probabilities, random_tree_parameters, weights
+from dips.backbones import Backbone
+from dips.backbones._base import probabilities, random_tree_parameters
 
 
 def test_one_score_a_row_is_the_log_odds_of_the_second_class():
@@ -30,6 +31,7 @@ def test_huge_scores_do_not_overflow():
 
 
 def test_weights_are_refused_where_they_would_be_ignored():
+    weights = Backbone().weights
     assert weights(KNeighborsClassifier(), None) == {}
     assert list(weights(LogisticRegression(), np.ones(3))) == ["sample_weight"]
     with pytest.raises(

@@ -171,3 +171,39 @@ def test_seeds_are_settable_parameters(family):
     names = find_backbone(pipeline).seed_parameters(pipeline)
     pipeline.set_params(**dict.fromkeys(names, SEED))
     assert bool(names) == (family.make.__name__ != "torch")
+
+
+@pytest.mark.parametrize("wrap", [lambda e: e, lambda e: make_pipeline(StandardScaler(), e)], ids=["alone", "pipeline"])
+def test_whether_weights_are_taken_is_said(family, wrap):
+    estimator = wrap(family.estimator())
+    assert find_backbone(estimator).takes_weights(estimator) == family.takes_weights
+
+
+@pytest.mark.parametrize("wrap", [lambda e: e, lambda e: make_pipeline(StandardScaler(), e)], ids=["alone", "pipeline"])
+def test_a_training_that_is_over_is_replayed_if_it_can_be(family, n_classes, wrap):
+    X, y, X_watch = table(n_classes)
+    estimator = wrap(family.estimator(n_classes))
+    seen = fit_and_watch(estimator, X, y, X_watch, statistics=("confidence", "aleatoric"))
+    backbone, labels = find_backbone(estimator), np.arange(X_watch.shape[0]) % n_classes
+    replayed = backbone.replayed(estimator, X_watch, n_classes)
+    curves = backbone.curves(estimator, X_watch, labels, 3)
+    if backbone.n_checkpoints(estimator, X_watch) == 0:
+        assert replayed is None
+        assert curves is None
+        return
+    for statistic in seen.statistics:
+        assert_array_equal(replayed[statistic], seen[statistic])
+    trajectories = seen.trajectories[np.arange(labels.size), :, labels]
+    assert_allclose(curves, trajectories[:, [0, 2, 5]], atol=1e-6)
+    assert_allclose(backbone.curves(estimator, X_watch, labels, 100), trajectories, atol=1e-6)
+
+
+def test_features_are_the_rows_as_the_classifier_sees_them(family):
+    X, y, X_watch = table(2)
+    estimator = family.estimator()
+    fit_and_watch(estimator, X, y, X_watch)
+    assert find_backbone(estimator).features(estimator, X_watch) is X_watch
+    pipeline = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(with_std=False), family.estimator()))
+    fit_and_watch(pipeline, X, y, X_watch)
+    expected = pipeline[1][0].transform(pipeline[0].transform(X_watch))
+    assert_array_equal(find_backbone(pipeline).features(pipeline, X_watch), expected)

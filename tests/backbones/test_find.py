@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 
 import pytest
 from sklearn.base import BaseEstimator
@@ -16,8 +18,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import dips.backbones
-from dips.backbones import Backbone, default_estimator, find_backbone, register_backbone
+from dips.backbones import Backbone, _registry, default_estimator, find_backbone, register_backbone
+from dips.exceptions import UserError
 
 
 @pytest.mark.parametrize(
@@ -50,19 +52,124 @@ def test_the_default_estimator_can_be_watched():
     backbone.check(default_estimator())
 
 
-def test_a_registered_family_is_found_ahead_of_the_others(monkeypatch):
-    monkeypatch.setattr(dips.backbones, "_FAMILIES", list(dips.backbones._FAMILIES))
+HERE = __name__.partition(".")[0]
+
+
+class Novel(BaseEstimator):
+    pass
+
+
+def test_a_registered_family_is_found(forget_families):
+    @register_backbone
+    class Mine(Backbone):
+        handles = (f"{HERE}.Novel",)
+
+    assert isinstance(find_backbone(Novel()), Mine)
+    assert isinstance(find_backbone(make_pipeline(StandardScaler(), Novel())).last, Mine)
+
+
+def test_a_family_of_a_subclass_goes_before_that_of_its_parent(forget_families):
+    class OwnMLP(MLPClassifier):
+        pass
 
     @register_backbone
     class Mine(Backbone):
-        handles = ("sklearn.MLPClassifier", f"{__name__.partition('.')[0]}.Novel")
+        handles = (f"{HERE}.OwnMLP",)
 
-    class Novel(BaseEstimator):
-        pass
+    assert isinstance(find_backbone(OwnMLP()), Mine)
+    assert type(find_backbone(MLPClassifier())).__name__ == "Epochs"
 
-    assert isinstance(find_backbone(Novel()), Mine)
+
+def test_a_family_that_exists_is_replaced_only_if_asked(forget_families):
+    class Mine(Backbone):
+        handles = ("sklearn.MLPClassifier",)
+
+    with pytest.raises(ValueError, match=r"sklearn.MLPClassifier already belongs to the backbone family Epochs; to"):
+        register_backbone(Mine)
+    assert type(find_backbone(MLPClassifier())).__name__ == "Epochs"
+    register_backbone(Mine, replace=True)
     assert isinstance(find_backbone(MLPClassifier()), Mine)
-    assert isinstance(find_backbone(make_pipeline(StandardScaler(), Novel())).last, Mine)
+    assert type(find_backbone(SGDClassifier())).__name__ == "Epochs"
+
+
+def test_a_name_that_exists_is_replaced_only_if_asked(forget_families):
+    class Mine(Backbone):
+        handles, name = (f"{HERE}.Novel",), "xgboost"
+
+    with pytest.raises(ValueError, match=r"The name 'xgboost' already belongs to the backbone family XGBoost"):
+        register_backbone(Mine)
+    assert register_backbone(replace=True)(Mine) is Mine
+
+
+def test_a_family_may_be_defined_again_as_in_a_notebook(forget_families):
+    def cell():
+        @register_backbone
+        class Mine(Backbone):
+            handles, name = (f"{HERE}.Novel",), "mine"
+
+        return Mine
+
+    cell()
+    again = cell()
+    assert type(find_backbone(Novel())) is again
+
+
+def test_a_family_for_no_estimator_is_refused():
+    with pytest.raises(ValueError, match=r"Backbone.handles is empty, so no estimator would find it"):
+        register_backbone(Backbone)
+
+
+class Plugin(Backbone):
+    handles = (f"{HERE}.Novel",)
+    name = "novel"
+
+    @staticmethod
+    def default():
+        return Novel()
+
+
+@pytest.fixture
+def plug_in(forget_families, monkeypatch):
+    """Pretend that another package offers this under the group of backbones."""
+
+    def offer(value):
+        points = [EntryPoint("novel", value, _registry.PLUGINS)]
+        monkeypatch.setattr(_registry, "entry_points", lambda group: points if group == _registry.PLUGINS else [])
+        monkeypatch.setattr(_registry, "_plugins_are_loaded", False)
+
+    return offer
+
+
+def test_a_family_of_another_package_is_found_through_its_entry_point(plug_in):
+    plug_in(f"{__name__}:Plugin")
+    assert isinstance(find_backbone(Novel()), Plugin)
+    assert "novel" in _registry.default_names()
+    assert isinstance(default_estimator("novel"), Novel)
+
+
+def test_a_plug_in_that_fails_is_named_and_does_no_harm(plug_in):
+    plug_in("no_such_package:Plugin")
+    with pytest.warns(UserWarning, match="The backbone 'novel' of no_such_package:Plugin could not be loaded"):
+        assert type(find_backbone(Novel())).__name__ == "Plain"
+
+
+def test_default_estimators_are_those_of_the_families_that_suggest_one():
+    assert _registry.default_names() == ["xgboost", "catboost", "lightgbm"]
+    for name in _registry.default_names():
+        if find_spec(name):
+            assert find_backbone(default_estimator(name)).name == name
+
+
+@pytest.mark.parametrize("name", ["forest", "torch"])
+def test_a_default_that_does_not_exist_is_refused(name):
+    with pytest.raises(UserError, match=f"backbone '{name}' is not known; there are xgboost, catboost, lightgbm."):
+        default_estimator(name)
+
+
+def test_a_default_whose_library_is_missing_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(UserError, match=r"pip install \"dips-ssl\[lightgbm\]\""):
+        default_estimator("lightgbm")
 
 
 def test_no_optional_library_is_imported_to_find_a_family():

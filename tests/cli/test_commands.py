@@ -1,11 +1,13 @@
 """The commands as they are typed: what they print, write and exit with."""
 
 import json
+import tempfile
 
 import pandas as pd
 import pytest
 
 from dips._cli.app import run as dips
+from dips.exceptions import DataError, InputError, InputTypeError
 from tests.patients import patients
 
 TABLE, WRONG = patients()
@@ -79,7 +81,7 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
     out, _ = said(capsys)
     assert "of the labels look wrong" in out
-    assert "while training" in " ".join(out.split())
+    assert "models that had not seen the row gave" in " ".join(out.split())
 
 
 def test_audit_writes_a_list_a_page_and_json(at_home, tmp_path, capsys):
@@ -175,9 +177,11 @@ def test_every_default_is_in_the_help(capsys):
         (["fit", "patients.csv", "-t", "outcom"], 3, "did you mean 'outcome'?"),
         (["fit", "patients.csv", "-t", "outcome", "--metric", "f1"], 3, "metric 'f1' is not known"),
         (["fit", "patients.csv", "-t", "outcome", "--curator", "dipps"], 3, "did you mean 'dips'?"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "is there already"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "holds other things than a run"),
-        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "is there already"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "exists already"),
+        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "is not a run folder of dips"),
+        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
+        (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "jobs is the number of folds trained at once"),
+        (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "seed must be from 0"),
         (["predict", "gone", "patients.csv"], 5, "is no run folder of dips"),
     ],
 )
@@ -187,6 +191,54 @@ def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments,
     assert words in " ".join(err.split())
     assert out == ""
     assert "Traceback" not in err
+
+
+@pytest.fixture(params=[ValueError, TypeError, KeyError, RuntimeError])
+def a_bug(request, monkeypatch):
+    def fail(*args, **kwargs):
+        raise request.param("planted")
+
+    monkeypatch.setattr("dips._study.compare._fit_and_predict", fail)
+
+
+def test_a_bug_of_ours_ends_with_1_and_says_how_to_report_it(at_home, a_bug, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "buggy"]) == 1
+    err = said(capsys)[1]
+    assert "This is a bug in dips, not in your data" in err
+    assert "Traceback" not in err
+    (report,) = tmp_path.glob("dips-bug-*.txt")
+    assert str(report) in err.replace("\n", "")
+    assert "planted" in report.read_text()
+    assert "Traceback" in report.read_text()
+
+
+def test_the_traceback_of_a_bug_is_printed_on_demand(at_home, a_bug, monkeypatch, capsys):
+    monkeypatch.setenv("DIPS_TRACEBACK", "1")
+    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "buggy"]) == 1
+    assert "Traceback" in said(capsys)[1]
+
+
+@pytest.mark.parametrize("error", [InputError, InputTypeError, DataError])
+def test_a_refusal_deep_inside_ends_with_3_in_a_sentence(at_home, error, monkeypatch, capsys):
+    def refuse(*args, **kwargs):
+        raise error("This cannot be used; use that.")
+
+    monkeypatch.setattr("dips._study.compare._fit_and_predict", refuse)
+    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "refused"]) == 3
+    assert said(capsys)[1].splitlines()[-1] == "dips: This cannot be used; use that."
+
+
+def test_the_version_is_printed(capsys):
+    import dips as package
+
+    assert dips(["--version"]) == 0
+    assert said(capsys)[0] == f"dips {package.__version__}\n"
+
+
+def test_the_shell_can_complete_commands(capsys):
+    assert dips(["--help"]) == 0
+    assert "--install-completion" in said(capsys)[0]
 
 
 def test_errors_are_json_for_machines(at_home, capsys):
@@ -211,7 +263,7 @@ def test_ctrl_c_says_how_to_go_on(at_home, monkeypatch, capsys):
 
     monkeypatch.setattr("dips._study.compare._fit_and_predict", stop)
     assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "stopped"]) == 130
-    assert "The same command goes on where it was" in said(capsys)[1]
+    assert "The same command continues where it stopped" in said(capsys)[1]
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path, capsys):

@@ -55,3 +55,23 @@ def mean(values):
 def count_falls(row):
     """How often the label was right at one checkpoint and wrong at the next."""
     return sum(before > 0.5 and after < 0.5 for before, after in itertools.pairwise(row))
+
+
+def evidence_of(confidence, labels=None, out_of_fold=None, is_given=None, t=0):
+    """Two classes; probabilities say what the confidence in the labels implies."""
+    confidence = np.asarray(confidence, dtype=float)
+    labels = np.arange(confidence.size) % 2 if labels is None else np.asarray(labels)
+    p = np.empty((confidence.size, 2))
+    p[np.arange(confidence.size), labels], p[np.arange(confidence.size), 1 - labels] = confidence, 1 - confidence
+    is_given = np.ones(confidence.size, dtype=bool) if is_given is None else np.asarray(is_given)
+    return Evidence(
+        labels=labels,
+        is_given=is_given,
+        n_classes=2,
+        round=t,
+        statistics={"confidence": confidence, "aleatoric": confidence * (1 - confidence)},
+        mean_probabilities=p,
+        probabilities=p,
+        features=lambda: None,
+        out_of_fold=lambda n_folds: p if out_of_fold is None else out_of_fold,
+    )

@@ -16,6 +16,7 @@ from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._dynamics import STATISTICS
 from dips.curators import CURATORS
 from dips.curators._base import keep_every_class
+from dips.curators._choose import curator_names
 from dips.datasets import flip_labels, make_quadrants
 
 from .examples import make_evidence, random_labels, random_trajectories
@@ -36,6 +37,7 @@ def curate(name, evidence):
 
 def test_the_curators_of_the_paper_and_the_default_are_there():
     assert {"auto", "dips", "confidence", "small_loss", "fluctuation", "fine", "none"} <= set(NAMES)
+    assert {"image_auto", "percentile"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,14 +98,16 @@ class TestEveryCurator:
             useful = keep_every_class(curate(name, evidence), evidence)
             assert np.unique(evidence.labels[useful]).size == n_classes
 
-    @pytest.mark.filterwarnings("ignore:The curator")
-    def test_runs_in_the_classifiers_and_learns(self, name):
-        X, truth = make_quadrants(200, random_state=0)
-        y, flipped = flip_labels(truth, 0.1, random_state=0)
-        backbone = XGBClassifier(n_estimators=100, n_jobs=1)  # the paper's: the published thresholds suit it
-        curated = CuratedClassifier(backbone, curator=name, random_state=0).fit(X, y)
-        assert curated.score(X, truth) > 0.85
-        assert flipped[curated.samples_["useful"]].mean() <= flipped.mean()
-        y[80:] = -1
-        model = PseudoLabelClassifier(backbone, curator=name, n_rounds=3, random_state=0).fit(X, y)
-        assert model.score(X, truth) > 0.85
+
+@pytest.mark.filterwarnings("ignore:The curator")
+@pytest.mark.parametrize("name", curator_names("tables"))
+def test_runs_in_the_classifiers_and_learns(name):
+    X, truth = make_quadrants(200, random_state=0)
+    y, flipped = flip_labels(truth, 0.1, random_state=0)
+    backbone = XGBClassifier(n_estimators=100, n_jobs=1)  # the paper's: the published thresholds suit it
+    curated = CuratedClassifier(backbone, curator=name, random_state=0).fit(X, y)
+    assert curated.score(X, truth) > 0.85
+    assert flipped[curated.samples_["useful"]].mean() <= flipped.mean()
+    y[80:] = -1
+    model = PseudoLabelClassifier(backbone, curator=name, n_rounds=3, random_state=0).fit(X, y)
+    assert model.score(X, truth) > 0.85

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
-from dips._data.tables import TableEncoder
+from dips._data.encoder import TableEncoder
 
 # Two rows are not one row of weight 2 where rows are judged by other rows: the twin is one more witness, in another
 # fold or in the distribution of losses. Curators with a threshold a row, and none at all, keep the equivalence.

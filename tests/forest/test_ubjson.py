@@ -5,11 +5,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from backbones.families import table, xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dips._forest.ubjson import loads
+from tests.backbones.families import table, xgboost
 
 
 def plain(value):

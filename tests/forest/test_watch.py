@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from backbones.families import catboost, hist_gradient_boosting, lightgbm, table, xgboost
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dips._data.pool import StackedPool, TablePool
 from dips._dynamics import STATISTICS, Dynamics, Watch
 from dips._forest import Leaves, kernel
 from dips.backbones import find_backbone
+from tests.backbones.families import catboost, hist_gradient_boosting, lightgbm, table, xgboost
 
 pytestmark = pytest.mark.skipif(kernel.library() is None, reason="this installation has no compiled kernel")
 

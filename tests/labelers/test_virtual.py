@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from backbones.families import FAMILIES, SEED, E, fit_and_watch, table
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from xgboost import XGBClassifier
@@ -12,6 +11,7 @@ from xgboost import XGBClassifier
 from dips import PseudoLabelClassifier
 from dips._dynamics import Dynamics
 from dips.labelers import CSA, SLA, UPS, Labeler, Moments
+from tests.backbones.families import FAMILIES, SEED, E, fit_and_watch, table
 from tests.round_examples import noisy_table, run_rounds
 
 VIRTUAL = [UPS(members="checkpoints"), SLA(threshold=0.5, members="checkpoints"), CSA(members="checkpoints")]

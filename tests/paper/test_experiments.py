@@ -1,6 +1,8 @@
 """Every experiment in a tiny version: it runs, nothing fails, tables and figures are written."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pandas as pd
@@ -9,16 +11,17 @@ import pytest
 from dips import __version__
 from dips._paper import experiments, find
 from dips._paper.engine import Store, run
-from dips._paper.experiment import TABLE_SETS, Plan
+from dips._paper.experiment import Plan
 from dips._paper.figures.battery import spread_of_labelers
 from dips._paper.figures.efficiency import needed, relative
 from dips._paper.figures.optimal_threshold import best
 from dips._paper.published import accuracy, published
-from dips._paper.show import command, read_readings, remember, remembered, show, write_page
+from dips._paper.show import command, load_plan, read_readings, save_plan, show, write_page
 from dips._paper.tables import methods
 from dips.exceptions import UserError
+from dips.labelers import LABELERS, Greedy
 
-NAMES = sorted(name for name, e in experiments().items() if e.sets is TABLE_SETS)
+NAMES = sorted(name for name, e in experiments().items() if e.sets.kind == "tables")
 TINY = Plan(n_seeds=1, data=("german", "heart"), members="checkpoints", max_labeled=40, max_unlabeled=60)
 
 
@@ -52,7 +55,7 @@ def test_an_experiment_runs_and_is_shown(name, tables, store, tmp_path):
     assert experiment.trials(TINY)
     tally = run(some(experiment.trials(TINY)), store)
     assert tally.failed == 0
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     shown = show(experiment, store, tmp_path)
     assert not shown.results.failures
     for table in shown.report.tables:
@@ -81,8 +84,8 @@ def test_without_its_data_an_experiment_has_nothing_to_do():
 
 def test_what_was_not_run_is_said_so(store, tmp_path):
     with pytest.raises(UserError, match="ablation was not run yet; run `dips paper run ablation` first"):
-        remembered(find("ablation"), Store(tmp_path))
-    remember(find("ablation"), TINY, Store(tmp_path))
+        load_plan(find("ablation"), Store(tmp_path))
+    save_plan(find("ablation"), TINY, Store(tmp_path))
     with pytest.raises(UserError, match=r"Nothing of ablation is finished \(16 trials to do, 0 failed\)"):
         show(find("ablation"), Store(tmp_path), tmp_path)
 
@@ -91,7 +94,7 @@ def test_records_are_shown_without_the_data_and_with_other_libraries(tables, tmp
     pytest.importorskip("matplotlib")
     experiment, store = find("aleatoric"), Store(tmp_path / "r")
     run(experiment.trials(TINY), store)
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     before = show(experiment, store, tmp_path).results.frame
     monkeypatch.setenv("DIPS_DATA", str(tmp_path / "nothing"))
     monkeypatch.setattr("dips._paper.tables.trial.version_of", lambda name: "0.0")
@@ -101,7 +104,7 @@ def test_records_are_shown_without_the_data_and_with_other_libraries(tables, tmp
 def test_a_plan_that_is_no_longer_that_of_the_experiment_is_refused(tables, tmp_path):
     experiment, store = find("clean-labels"), Store(tmp_path)
     run(experiment.trials(TINY), store)
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     path = tmp_path / "plans" / "clean-labels.json"
     kept = json.loads(path.read_text())
     of_another_order = kept | {"keys": kept["keys"][::-1]}
@@ -109,25 +112,23 @@ def test_a_plan_that_is_no_longer_that_of_the_experiment_is_refused(tables, tmp_
     without_keys = kept["plan"]
     for changed in (of_another_order, of_other_trials, without_keys):
         path.write_text(json.dumps(changed))
-        with pytest.raises(
-            UserError, match="What was run as clean-labels is not what the experiment is made of now; run"
-        ):
+        with pytest.raises(UserError, match="The experiment clean-labels has changed since it was run; run"):
             show(experiment, store, tmp_path / "out")
 
 
 def test_a_damaged_plan_is_refused_in_a_sentence(tmp_path):
     experiment, store, path = find("clean-labels"), Store(tmp_path), tmp_path / "plans" / "clean-labels.json"
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     kept = json.loads(path.read_text())
     for damaged in (b"", b"{", b"\xff\xfe\x00"):
         path.write_bytes(damaged)
         with pytest.raises(UserError, match=r"clean-labels\.json is damaged; run `dips paper run clean-labels` again"):
-            remembered(experiment, store)
+            load_plan(experiment, store)
     of_a_later_version = kept | {"plan": kept["plan"] | {"mood": "good"}}
     for changed in ([], 3, {"keys": []}, kept | {"plan": None}, kept | {"keys": 3}, of_a_later_version):
         path.write_text(json.dumps(changed))
-        with pytest.raises(UserError, match="What was run as clean-labels is not what the experiment is made of now"):
-            remembered(experiment, store)
+        with pytest.raises(UserError, match="The experiment clean-labels has changed since it was run"):
+            load_plan(experiment, store)
 
 
 def test_readings_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
@@ -148,7 +149,7 @@ def test_a_failed_trial_is_shown_and_not_dropped(tmp_path, monkeypatch):
     experiment, store = find("clean-labels"), Store(tmp_path)
     monkeypatch.setitem(methods._FITS, "pl", None)
     assert run(experiment.trials(TINY), store).failed == 3
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     shown = show(experiment, store, tmp_path / "out")
     assert [f["method"] for f in shown.results.failures] == ["PL", "PL+DIPS", "PL+default"]
     assert "TypeError" in (tmp_path / "out" / "clean-labels-failures.md").read_text()
@@ -158,8 +159,8 @@ def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     pytest.importorskip("matplotlib")
     experiment, store, drawn = find("clean-labels"), Store(tmp_path / "r"), tmp_path / "drawn"
     run(experiment.trials(TINY), store)
-    remember(experiment, TINY, store)
-    assert remembered(experiment, store)[0] == TINY
+    save_plan(experiment, TINY, store)
+    assert load_plan(experiment, store)[0] == TINY
     (tmp_path / "readings.toml").write_text('[clean-labels]\nreading = "All about the same."\n')
     shown = show(experiment, store, drawn)
     write_page([shown], ["battery"], tmp_path / "p.md", drawn, read_readings(tmp_path / "readings.toml"))
@@ -216,3 +217,56 @@ def test_the_best_percentile_is_that_of_the_best_mean():
 def test_all_labels_are_enough_for_the_method_that_sets_the_mark():
     gains = pd.DataFrame({"method": "PL", "share": [0.5, 1.0], "gain": [-1.0, -1e-15]})
     assert needed(gains).loc["PL", "share of labels needed"] == 1.0
+
+
+class Newcomer(Greedy):
+    """Has no name of its own, so that other tests do not find it."""
+
+
+def test_a_new_labeler_runs_in_the_battery_by_its_name(tables, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    known = LABELERS.by_name() | {"newcomer": Newcomer}
+    monkeypatch.setattr(LABELERS, "by_name", lambda: known)
+    experiment, store = find("battery"), Store(tmp_path / "r")
+    plan = replace(TINY, data=("german",), labelers=("greedy", "newcomer"))
+    assert run(experiment.trials(plan), store).failed == 0
+    save_plan(experiment, plan, store)
+    shown = show(experiment, store, tmp_path)
+    assert {"PL", "newcomer", "newcomer+DIPS"} <= set(shown.report.tables["accuracy"].index)
+    assert shown.report.tables["mean_difference"].index.tolist() == ["PL+DIPS − PL", "newcomer+DIPS − newcomer"]
+    assert command(experiment, plan).endswith("--labeler greedy --labeler newcomer")
+
+
+def test_a_new_curator_runs_among_the_selectors_by_its_name(tables, paper):
+    options = ("--seeds", "1", "--data", "german", "--max-labeled", "40", "--max-unlabeled", "60")
+    code, printed, _ = paper("run", "selectors", "--curator", "confidence", *options)
+    assert (code, "2 trials done" in printed) == (0, True)
+    assert "PL+confidence − PL" in paper("show", "selectors")[1]
+
+
+def test_what_is_not_compared_cannot_be_named(paper, tables):
+    assert "battery does not compare curators; leave --curator out" in paper("run", "battery", "--curator", "dips")[2]
+    assert "labeler='nobody' is not known" in paper("run", "battery", "--labeler", "nobody")[2]
+    assert 'curator="percentile" is for images' in paper("run", "selectors", "--curator", "percentile")[2]
+
+
+def test_a_plan_of_0_1_0_is_read(tmp_path):
+    experiment, store, path = find("selectors"), Store(tmp_path), tmp_path / "plans" / "selectors.json"
+    save_plan(experiment, replace(TINY, data=()), store)
+    kept = json.loads(path.read_text())
+    del kept["plan"]["labelers"]
+    path.write_text(json.dumps(kept | {"plan": kept["plan"] | {"curators": ["none", "percentile", "auto"]}}))
+    assert load_plan(experiment, store)[0] == replace(TINY, data=())
+
+
+def test_only_the_experiment_that_is_asked_for_is_imported():
+    code = (
+        "import sys; from dips._paper import find; find('{}'); "
+        "print(*(name for name in sys.modules if name.startswith('dips._paper') or name in ('torch', 'matplotlib')))"
+    )
+    for name, other in (("quadrants", "images"), ("cifar10n", "tables")):
+        found = subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True)
+        modules = found.stdout.split()
+        assert [m for m in modules if m.startswith("dips._paper.figures.")] == [f"dips._paper.figures.{name}"]
+        assert not [m for m in modules if m.startswith(f"dips._paper.{other}")]
+        assert not {"torch", "matplotlib"} & set(modules)

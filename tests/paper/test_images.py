@@ -16,14 +16,15 @@ from dips._paper.figures.dropped_images import tiles_of
 from dips._paper.images import grids, reports, sets
 from dips._paper.images.trial import ImageTrial
 from dips._paper.published import published
-from dips._paper.show import command, remember, show, write_page
+from dips._paper.show import command, save_plan, show, write_page
+from dips.curators._choose import curator_names
 from dips.datasets import _image_sets as datasets
 from dips.datasets._download import Remote
 from dips.exceptions import DataError, UserError
 
 from . import image_sets
 
-NAMES = [name for name, e in experiments().items() if e.sets is sets.IMAGES]
+NAMES = [name for name, e in experiments().items() if e.sets.kind == "images"]
 HERE = ("cifar10n", "cifar100n", "eurosat", "pathmnist")
 TINY = Plan(1, HERE, n_steps=10, network="tiny", max_labeled=24, max_unlabeled=60)
 TRIAL = ImageTrial("cifar10n", 0, "worse", 24, network="tiny", n_steps=4, rounds=2, warm_up_steps=4)
@@ -65,7 +66,7 @@ def store(tmp_path_factory):
 def test_an_experiment_runs_and_is_shown_without_the_data(name, store, tmp_path, monkeypatch):
     experiment = find(name)
     assert run(experiment.trials(TINY), store).failed == 0
-    remember(experiment, TINY, store)
+    save_plan(experiment, TINY, store)
     monkeypatch.setenv("DIPS_DATA", str(tmp_path / "nothing"))
     monkeypatch.setattr(sets, "read", None)
     shown = show(experiment, store, tmp_path)
@@ -146,14 +147,16 @@ def test_images_are_listed_and_not_run_unasked_without_a_gpu(paper, monkeypatch)
 
 
 def test_what_cannot_be_done_is_said_in_a_sentence(paper):
-    assert "--network huge is not known; there are wrn-28-2" in paper("run", "cifar10n", "--network", "huge")[2]
-    assert "--curator mood is not known; there are none" in paper("run", "cifar10n", "--curator", "mood")[2]
-    assert "--network  is not known" in paper("run", "cifar10n", "--network", "")[2]
-    assert "--curator mood is not known; there are none" in paper("all", "--curator", "mood")[2]
+    assert "network='huge' is not known; there are wrn-28-2" in paper("run", "cifar10n", "--network", "huge")[2]
+    assert "curator='mood' is not known" in paper("run", "cifar10n", "--curator", "mood")[2]
+    assert "network='' is not known" in paper("run", "cifar10n", "--network", "")[2]
+    assert "curator='mood' is not known" in paper("all", "--curator", "mood")[2]
+    assert 'curator="fine" is for tables and cannot judge images' in paper("run", "cifar10n", "--curator", "fine")[2]
+    assert "cifar10n does not compare labelers; leave --labeler out" in paper("run", "cifar10n", "--labeler", "ups")[2]
     for options in (("dropped-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):
         assert f"{options[0]} has nothing to run: its data sets are not here" in paper("run", *options)[2]
     said = paper("run", "quadrants", "--steps", "5")[2]
-    assert "--steps, --network and --curator are for experiments on images; quadrants is one on tables" in said
+    assert "--steps and --network are for experiments on images; quadrants is one on tables" in said
 
 
 def test_options_of_images_are_part_of_the_command():
@@ -166,7 +169,7 @@ def test_options_of_images_are_part_of_the_command():
 def test_the_page_counts_the_seeds_that_were_run(store, tmp_path):
     experiment, plan = find("dropped-images"), replace(TINY, n_seeds=2)  # which takes the first of them
     run(experiment.trials(plan), store)
-    remember(experiment, plan, store)
+    save_plan(experiment, plan, store)
     shown = show(experiment, store, tmp_path)
     write_page([shown], [], tmp_path / "page.md", tmp_path, {})
     assert "2 trials, 1 seed, " in (tmp_path / "page.md").read_text()
@@ -198,8 +201,9 @@ def test_file_names_are_those_that_are_fetched():
 
 
 def test_curators_have_names_and_colors():
-    titles = [title.removeprefix("+") for title in grids.CURATORS.values()]
-    assert len({reports.color(f"FixMatch+{title}" if title else "FixMatch") for title in titles}) == len(titles)
+    titles = [f"FixMatch{grids.title_of(name)}" for name in curator_names("images")]
+    assert len(set(titles)) == len(titles)
+    assert len(set(reports.colors(titles).values())) == len(titles)
 
 
 def test_without_torch_experiments_are_listed_and_refused_in_a_sentence(monkeypatch):
@@ -207,8 +211,8 @@ def test_without_torch_experiments_are_listed_and_refused_in_a_sentence(monkeypa
 
     monkeypatch.setitem(sys.modules, "dips.vision", None)
     with pytest.raises(UserError, match="Experiments on images cannot be run"):
-        grids.check("fast", ("none",))
-    assert sets.hindrance().startswith("Experiments on images cannot be run")
+        sets.check(TINY)
+    assert sets.why_unavailable().startswith("Experiments on images cannot be run")
     assert sets.where("eurosat") == "in the folder"
 
 

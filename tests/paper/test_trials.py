@@ -7,6 +7,7 @@ import pytest
 
 from dips._paper.engine import Store, run
 from dips._paper.experiment import Plan
+from dips._paper.tables import grids
 from dips._paper.tables.measures import divergence
 from dips._paper.tables.methods import fit
 from dips._paper.tables.splits import authors_seeds, make_split
@@ -153,8 +154,8 @@ def test_divergence_sees_a_difference_in_what_is_missing():
 
 def test_the_plan_gives_labelers_the_settings_of_the_authors_code():
     plan = Plan(1, members=5)
-    assert plan.labeler("CSA") == {"name": "csa", "n_models": 5, "threshold": 0.5}
-    assert Plan(1, members="checkpoints").labeler("UPS") == {"name": "ups", "members": "checkpoints"}
+    assert grids.labeler(plan, "csa") == {"name": "csa", "n_models": 5, "threshold": 0.5}
+    assert grids.labeler(replace(plan, members="checkpoints"), "ups") == {"name": "ups", "members": "checkpoints"}
 
 
 def test_a_library_that_is_not_there_has_no_version(monkeypatch):

@@ -3,6 +3,7 @@
 import json
 import pickletools
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,11 @@ from xgboost import XGBClassifier
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._files import DataError, ModelError, Preparation, UserError, read_table, understand
 from dips._persistence import SavedModel, load_model, save_model
+from dips.backbones import Backbone, register_backbone
 from dips.datasets import make_quadrants
 
 X, Y = make_quadrants(120, random_state=0)
+OLD = Path(__file__).parent / "written_by_0_1_0"
 
 
 def backbones():
@@ -56,13 +59,90 @@ def test_frames_with_categories_are_read_as_in_training(tmp_path):
         load_model(tmp_path / "model").predict(frame[["a"]])
 
 
-def test_a_torch_net_needs_its_code_and_gets_its_weights(tmp_path):
+@pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost", "torch"])
+def test_a_folder_written_by_the_first_release_is_still_read(name):
+    pytest.importorskip(name)
+    expected = json.loads((OLD / "expected.json").read_text())
+    loaded = load_model(OLD / name, backbone=net() if name == "torch" else None)
+    np.testing.assert_allclose(loaded.predict_proba(np.array(expected["rows"])), expected[name], atol=1e-6)
+
+
+def test_files_are_named_as_in_the_first_release(tmp_path, backbone):
+    model = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    old = OLD / json.loads((tmp_path / "model" / "manifest.json").read_text())["backbone"]
+    assert {p.name for p in (tmp_path / "model").iterdir()} == {p.name for p in old.iterdir()}
+
+
+def test_a_loaded_model_can_be_saved_again(tmp_path, backbone):
+    model = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "first")
+    save_model(load_model(tmp_path / "first"), tmp_path / "second")
+    np.testing.assert_allclose(load_model(tmp_path / "second").predict_proba(X), model.predict_proba(X), atol=1e-7)
+
+
+def test_one_against_the_rest_adds_up_to_one_after_loading(tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    y = Y + np.arange(Y.size) % 2 * 2
+    backbone = lightgbm.LGBMClassifier(n_estimators=10, objective="multiclassova", verbosity=-1)
+    model = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model")
+    np.testing.assert_allclose(load_model(tmp_path / "model").predict_proba(X), model.predict_proba(X), atol=1e-7)
+
+
+def test_a_family_of_ones_own_is_saved_by_its_own_methods(tmp_path, forget_families):
+    class Constant(HistGradientBoostingClassifier):
+        def fit(self, X, y):
+            self.classes_, self.p_ = np.unique(y), float(np.mean(y))
+            return self
+
+        def predict_proba(self, X):
+            return np.tile([1 - self.p_, self.p_], (len(X), 1))
+
+    @register_backbone
+    class Constants(Backbone):
+        handles = (f"{__name__.partition('.')[0]}.Constant",)
+        name, file_name = "constants", "share.txt"
+
+        def save(self, fitted, path):
+            path.write_text(repr(fitted.p_))
+
+        def load(self, path, unfitted=None):
+            loaded = Constant()
+            loaded.p_ = float(path.read_text())
+            return loaded
+
+    model = CuratedClassifier(Constant(), curator="none").fit(X, Y)
+    save_model(model, tmp_path / "model")
+    assert (tmp_path / "model" / "share.txt").exists()
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(X), model.predict_proba(X))
+    forget_families()
+    with pytest.raises(ModelError, match=r"family 'constants', which is not known here; install the package"):
+        load_model(tmp_path / "model")
+
+
+def net():
+    import torch
+    from skorch import NeuralNetClassifier
+
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 2), torch.nn.Softmax(dim=1))
+    return NeuralNetClassifier(layers, max_epochs=3, train_split=None, verbose=0)
+
+
+def test_a_binary_net_is_saved_too(tmp_path):
     torch, skorch = pytest.importorskip("torch"), pytest.importorskip("skorch")
 
-    def net():
-        layers = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Linear(4, 2), torch.nn.Softmax(dim=1))
-        return skorch.NeuralNetClassifier(layers, max_epochs=3, train_split=None, verbose=0)
+    def binary_net():
+        return skorch.NeuralNetBinaryClassifier(torch.nn.Linear(2, 1), max_epochs=3, train_split=None, verbose=0)
 
+    model = CuratedClassifier(binary_net(), curator="none", random_state=0).fit(X, Y)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model", backbone=binary_net())
+    np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), atol=1e-6)
+
+
+def test_a_torch_net_needs_its_code_and_gets_its_weights(tmp_path):
+    pytest.importorskip("skorch")
     model = CuratedClassifier(net(), curator="none", random_state=0).fit(X, Y)
     save_model(model, tmp_path / "model")
     with pytest.raises(ModelError, match="pass the net, unfitted"):
@@ -73,8 +153,9 @@ def test_a_torch_net_needs_its_code_and_gets_its_weights(tmp_path):
 
 def test_what_only_pickle_could_hold_is_refused_before_anything_is_written(tmp_path):
     model = CuratedClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(X, Y)
-    with pytest.raises(UserError, match="can only be stored by pickle, which runs code when it is loaded"):
+    with pytest.raises(UserError, match="can only be stored by pickle, which runs code when it is loaded") as refused:
         save_model(model, tmp_path / "model")
+    assert "use one of CatBoostClassifier, LGBMClassifier, NeuralNetBinaryClassifier" in str(refused.value)
     assert not (tmp_path / "model").exists()
 
 

@@ -42,7 +42,7 @@ test("suspects come in the order of their rank", () => {
   assert.deepEqual(logic.suspectsOf(data.points), [2, 0]);
 });
 
-test("a point is trusted, suspect, or a pseudo-label", () => {
+test("a point is useful, suspect, or a pseudo-label", () => {
   assert.deepEqual(all.map((i) => logic.groupOf(data.points, i)), [0, 0, 0, 2].map((g, i) => ([0, 2].includes(i) ? 1 : g)));
 });
 
@@ -77,7 +77,7 @@ test("rows are filtered by given and by suggested label", () => {
   assert.deepEqual(logic.filterRows(data, all, { instead: -1 }), [1, 2, 3]);
 });
 
-test("the table has a column for the id, and for others' belief only if it is known", () => {
+test("the table has a column for the id, and for out-of-fold confidence only if it is known", () => {
   assert.ok(column("patient"));
   assert.ok(column("unseen %"));
   const silent = { ...data, points: { ...data.points, id: [], unseen: [-1, -1, -1, -1] } };
@@ -91,7 +91,7 @@ test("an image is said in words, and can be given another label", () => {
   assert.equal(logic.wordsOf(images, 0), "image 7 · P7: label ill, suggested well");
   assert.equal(logic.wordsOf(images, 1), "image 3 · P3: label well");
   const columns = logic.tableColumns(images, corrected);
-  assert.deepEqual(columns.map((c) => c.title), ["#", "image", "patient", "given", "suggested", "corrected", "belief %", "unseen %"]);
+  assert.deepEqual(columns.map((c) => c.title), ["#", "image", "patient", "given", "suggested", "corrected", "confidence %", "unseen %"]);
   assert.deepEqual(all.map(columns[5].at), ["well", "", "", ""]);
 });
 

@@ -148,8 +148,12 @@ def test_the_map_can_be_walked_by_keyboard(browser, page):
 
 def test_the_table_sorts_both_ways(browser, page):
     opened(browser, page)
-    button = next(b for b in browser.find_elements("css selector", "#table th button") if b.text.startswith("belief"))
-    column = [b.text.split(" ")[0] for b in browser.find_elements("css selector", "#table th button")].index("belief")
+    button = next(
+        b for b in browser.find_elements("css selector", "#table th button") if b.text.startswith("confidence")
+    )
+    column = [b.text.split(" ")[0] for b in browser.find_elements("css selector", "#table th button")].index(
+        "confidence"
+    )
     for expected in (sorted, lambda v: sorted(v, reverse=True)):
         button.click()
         values = [float(t) for t in texts(browser, f"#table tbody tr td:nth-child({column + 1})")]
@@ -259,7 +263,7 @@ def test_a_person_relabels_from_the_page(browser, album):
     find(browser, "#given").send_keys("given red")
     find(browser, "#search").send_keys("no such image")
     lines = saved(browser)
-    assert lines[0] == "#,image,name,given,suggested,corrected,belief %,why"
+    assert lines[0] == "#,image,name,given,suggested,corrected,confidence %,why"
     assert [line.split(",")[5] for line in lines[1:]] == ["red"]  # although the filter hides it
     find(browser, "#search").clear()
     find(browser, "#search").send_keys(Keys.SPACE, Keys.BACKSPACE)

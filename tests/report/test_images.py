@@ -98,10 +98,10 @@ def test_images_without_names_are_numbered_as_in_the_array(fitted):
     assert summarize_images(findings_of(unnamed, X))["points"]["id"] == []
 
 
-def test_examples_are_trusted_images_of_the_class(fitted, points):
-    trusted = fitted[0].samples_.query("useful and source == 'given'")
+def test_examples_are_useful_images_of_the_class(fitted, points):
+    useful = fitted[0].samples_.query("useful and source == 'given'")
     for label, examples in zip(fitted[0].classes_, points["examples"], strict=True):
-        rows = [int(name.split(".")[0]) for name in trusted.index[trusted["final_label"] == label]]
+        rows = [int(name.split(".")[0]) for name in useful.index[useful["final_label"] == label]]
         pictures = {fitted[1][row].tobytes() for row in rows}
         assert examples
         assert all(seen(e).tobytes() in pictures for e in examples)
@@ -123,7 +123,7 @@ def test_curves_are_those_the_confidence_was_measured_on(points):
     np.testing.assert_allclose(judged, np.array(points["confidence"][:45]) / 1000, atol=0.004)
 
 
-def test_suspects_are_the_labels_set_aside_the_least_believed_first(fitted, points):
+def test_suspects_are_ranked_by_confidence_the_least_first(fitted, points):
     clf = fitted[0]
     samples = clf.samples_[clf.samples_["source"] == "given"].assign(unseen=clf.curator_.out_of_fold_)
     aside = samples[~samples["useful"].astype(bool)]
@@ -135,14 +135,14 @@ def test_suspects_are_the_labels_set_aside_the_least_believed_first(fitted, poin
 def test_labels_kept_add_up_over_the_rounds(fitted):
     summary = summarize_images(findings_of(*fitted))
     last = summary["training"]["history"][-1]
-    assert last["n_kept"] == summary["labels"]["n_useful"]
-    assert last["n_kept"] + last["n_aside"] == 45
+    assert last["n_useful"] == summary["labels"]["n_useful"]
+    assert last["n_labeled"] == 45
     assert summary["training"]["accuracy"] == last["accuracy"]
 
 
 def test_the_page_speaks_of_images_and_has_no_part_that_only_tables_have(page):
     text = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
-    assert "45 labeled images and 45 without a label went in" in text
+    assert "45 labeled images and 45 without a label" in text
     assert not re.search(r"\b(rows?|columns?|tables?|held-out|By value)\b", text)
     ids = [a["id"] for t, a in Outline(page).elements if t == "section"]
     assert ids == ["summary", "map", "suspects", "where", "training", "made"]

@@ -118,8 +118,8 @@ def test_many_rows_stay_small_and_are_said_to_be_a_sample(tmp_path):
 
 def test_the_words_follow_the_numbers(run, page):
     m = run.metrics
-    assert "110 labeled rows and 50 without a label went in" in page
-    assert f"{m['labels']['n_suspects']} are listed below" in page
+    assert "110 labeled rows and 50 without a label" in page
+    assert f"{m['labels']['n_suspects']} are suspect and listed below" in page
     assert "The held-out labels come from the same table, so some of them are wrong too" in page
 
 

@@ -61,13 +61,13 @@ def test_points_are_as_in_the_account(found, summary):
     assert points["confidence"] == (1000 * account["confidence"]).round().astype(int).tolist()
     age = next(c for c in points["values"] if c["name"] == "age")
     shown = [age["distinct"][k] for k in age["codes"]]
-    assert shown == [str(v) for v in found.study.table.columns["age"].to_pandas().iloc[np.array(points["row"]) - 1]]
+    assert shown == [str(v) for v in found.table.columns["age"].to_pandas().iloc[np.array(points["row"]) - 1]]
 
 
 def test_of_long_values_fewer_points_are_shown(found):
     from dataclasses import replace
 
-    table = found.study.table
+    table = found.table
     noisy = table.columns.append_column("note", [[f"{i} " + "many different words " * 3 for i in range(600)]])
     assert len(summarize(found)["points"]["row"]) == 600 < _MAX_POINTS
     from dips._report import points
@@ -75,7 +75,7 @@ def test_of_long_values_fewer_points_are_shown(found):
     original = points._BYTES
     try:
         points._BYTES = 40_000
-        few = summarize(replace(found, study=replace(found.study, table=replace(table, columns=noisy))))
+        few = summarize(replace(found, table=replace(table, columns=noisy)))
     finally:
         points._BYTES = original
     assert 200 <= len(few["points"]["row"]) < 600

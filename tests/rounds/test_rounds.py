@@ -7,7 +7,8 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._rounds.training import Trainer
-from dips.curators import CURATORS, DIPS, Curator
+from dips.curators import DIPS, Curator
+from dips.curators._choose import curator_names
 from dips.datasets import make_quadrants
 from dips.labelers import CSA, SLA, UPS, Labeler
 from tests.round_examples import CONF, N_LABELED, N, T, noisy_table, run_rounds
@@ -201,7 +202,7 @@ def test_the_model_after_the_last_pseudo_label_is_not_watched(numbered):
     assert spy.watched == [True, True, False]
 
 
-@pytest.mark.parametrize("curator", [name for name in CURATORS.by_name() if name != "none"])
+@pytest.mark.parametrize("curator", [name for name in curator_names("tables") if name != "none"])
 def test_a_forest_cannot_be_curated(curator):
     X, given = noisy_table(2)
     sentence = (

@@ -5,10 +5,11 @@ import pytest
 
 from dips._files import Preparation
 from dips._report.words import reason
-from dips._study.account import account_of, noise_estimate, watch
+from dips._study.account import account_of, noise_estimate
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
 from dips._study.settings import Settings
+from dips.backbones import find_backbone
 from tests.patients import patients
 
 TABLE, _ = patients()
@@ -62,7 +63,7 @@ def test_beliefs_in_pseudo_labels_are_averages_along_the_last_training(parts):
     study, X, _, model, account = parts
     rows = np.flatnonzero(account["source"] == "pseudo")
     codes = np.array([study.target.classes.index(label) for label in account["final_label"][rows]])
-    statistics = watch(model.estimator_, X[rows], 2).at(codes)
+    statistics = find_backbone(model.estimator_).replayed(model.estimator_, X[rows], 2).at(codes)
     np.testing.assert_allclose(account["confidence"][rows], statistics["confidence"])
     np.testing.assert_allclose(account["aleatoric"][rows], statistics["aleatoric"])
 
@@ -79,10 +80,10 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
     [
         (
             ("no", "yes", 0.1, 0.05),
-            "hardly believed while training (10 %); models that had not seen the row gave 'no' 5 %",
+            "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %",
         ),
-        (("no", None, 0.4, np.nan), "doubted while training (40 %); no other label fits clearly better"),
-        ((0, 1, 0.7, 0.2), "only believed once the model was told (70 % while training)"),
+        (("no", None, 0.4, np.nan), "learned with doubt (confidence 40 %); no other label fits clearly better"),
+        ((0, 1, 0.7, 0.2), "learned only by heart (confidence 70 %)"),
     ],
 )
 def test_reasons_are_in_words(arguments, words):

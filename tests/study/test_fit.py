@@ -55,7 +55,7 @@ def test_the_account_has_every_row_in_order_with_its_id(run):
     assert len(pd.read_csv(run.folder / "samples.csv")) == 160
 
 
-def test_a_label_is_suspect_if_and_only_if_it_is_not_trusted(run):
+def test_a_label_is_suspect_if_and_only_if_it_is_not_useful(run):
     samples = run.samples
     given = samples["source"] == "given"
     assert (samples["suspicion"].notna() == (given & ~samples["useful"])).all()
@@ -98,7 +98,8 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     swapped = study.target.codes.copy()
     swapped[split.test] = 1 - swapped[split.test]
     found = []
-    for k, target in enumerate((study.target, replace(study.target, codes=swapped))):
+    other = replace(study.target, labels=replace(study.target.labels, codes=swapped))
+    for k, target in enumerate((study.target, other)):
         folder = RunFolder(tmp_path / str(k))
         folder.begin("")
         found.append(compare(X, target, split, settings, folder))
@@ -166,7 +167,7 @@ def test_without_unlabeled_rows_there_are_two_models(tmp_path):
 
 def test_of_very_many_unlabeled_rows_some_are_drawn_and_that_is_said(tmp_path):
     run = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, max_unlabeled=20, time_limit=1e-6)
-    assert "20 of 50 unlabeled rows, drawn at random, are put to use" in " ".join(run.summary["notes"])
+    assert "20 of 50 unlabeled rows, drawn at random, are used" in " ".join(run.summary["notes"])
     study = read_data(TABLE, Settings(target="outcome"))
     assert hold_out(study.target, Settings(target="outcome", max_unlabeled=20)).unlabeled.size == 20
     assert len(run.samples) == 160
@@ -192,7 +193,7 @@ def test_unlabeled_rows_may_come_in_files_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"drop": ("gone",)}, "--drop names 'gone', which is no column besides the target"),
+        ({"drop": ("gone",)}, "--drop names 'gone', which is not a column besides the target"),
         ({"id": ("outcome",)}, "--id names 'outcome'"),
         (
             {"drop": ("age", "dose", "ward", "seen")},

@@ -34,31 +34,31 @@ def test_a_finished_part_is_computed_once(tmp_path):
     for _ in range(2):
         folder = RunFolder(tmp_path / "run")
         folder.begin("same study")
-        assert folder.remembered("plain-0", compute)["p"].tolist() == [0, 1, 2]
+        assert folder.cached("plain-0", compute)["p"].tolist() == [0, 1, 2]
     assert len(calls) == 1
 
 
 def test_another_study_begins_anew(tmp_path):
     folder = RunFolder(tmp_path / "run")
     assert not folder.begin("one")
-    folder.remembered("plain-0", lambda: {"p": np.zeros(1)})
+    folder.cached("plain-0", lambda: {"p": np.zeros(1)})
     assert folder.begin("one")
     assert not folder.begin("another")
-    assert not folder.knows("plain-0")
+    assert not folder.is_cached("plain-0")
 
 
 def test_a_part_that_was_cut_off_is_computed_again(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.begin("f")
-    folder.remembered("plain-0", lambda: {"p": np.zeros(100)})
+    folder.cached("plain-0", lambda: {"p": np.zeros(100)})
     path = folder.staging / "state" / "plain-0.npz"
     path.write_bytes(path.read_bytes()[:50])
-    assert folder.remembered("plain-0", lambda: {"p": np.ones(1)})["p"].tolist() == [1]
+    assert folder.cached("plain-0", lambda: {"p": np.ones(1)})["p"].tolist() == [1]
 
 
 def test_what_is_there_stays_without_force(tmp_path):
     finished(tmp_path / "run")
-    with pytest.raises(OutputError, match="is there already; choose another name with -o, or replace it with --force"):
+    with pytest.raises(OutputError, match="exists already; choose another name with -o, or replace it with --force"):
         RunFolder(tmp_path / "run")
     finished(tmp_path / "run", force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["run"]
@@ -67,7 +67,7 @@ def test_what_is_there_stays_without_force(tmp_path):
 def test_force_never_replaces_what_is_no_run(tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "one.jpg").write_text("x")
-    with pytest.raises(OutputError, match="holds other things than a run of dips"):
+    with pytest.raises(OutputError, match="is not a run folder of dips"):
         RunFolder(tmp_path / "photos", force=True)
 
 

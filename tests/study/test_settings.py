@@ -41,8 +41,8 @@ def test_the_config_of_a_run_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.toml", "target = ", "is no toml file that can be read"),
-        ("a.json", "[1]", "is no json file that can be read"),
+        ("a.toml", "target = ", "is not a readable toml file"),
+        ("a.json", "[1]", "is not a readable json file"),
         ("a.toml", "targget = 'y'", "sets 'targget', which is no setting; there are backbone"),
     ],
 )

@@ -4,14 +4,14 @@ import numpy as np
 import torch
 
 from dips.vision._fixmatch import FixMatch
+from dips.vision._image_pool import ImagePool
 from dips.vision._optimizer import Schedule
-from dips.vision._pool import Pool
-from dips.vision._run import Plan, Run, together
+from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe, Training
 
 N, N_LABELED, N_WRONG, N_CLASSES = 120, 45, 9, 3
 CPU = torch.device("cpu")
-PLAN = Plan(warm_up_steps=40, n_rounds=3, n_checkpoints=3)
+PLAN = CurationPlan(warm_up_steps=40, n_rounds=3, n_checkpoints=3)
 
 
 def colors(n=N, size=8, random_state=0):
@@ -37,7 +37,7 @@ def recipe(n_steps=45, method=None, **settings):
 
 
 def pool():
-    return Pool.of(colors()[0], dirty_labels(), N_CLASSES, CPU)
+    return ImagePool.of(colors()[0], dirty_labels(), N_CLASSES, CPU)
 
 
 def training(seed=0, **settings):
@@ -46,8 +46,8 @@ def training(seed=0, **settings):
 
 
 def run_of(curator, plan=PLAN, seed=0, **settings):
-    run = Run(pool(), recipe(), plan, curator, seed, **settings)
-    together([run.proceed()])
+    run = ImageRounds(pool(), recipe(), plan, curator, seed, **settings)
+    interleave([run.proceed()])
     return run
 
 

@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from dips.curators import CURATORS
+from dips.curators._image_auto import ImageAuto
 from dips.vision import _checkpoint as checkpoint
-from dips.vision._auto import ImageAuto
-from dips.vision._run import Plan, Run, together
+from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 
 from .examples import PLAN, pool, recipe, weights
 
@@ -14,7 +14,7 @@ class KilledError(Exception):
 
 
 def run_with(path, plan=PLAN, n_steps=30, seed=0):
-    return Run(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3), seed, path=path)
+    return ImageRounds(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3), seed, path=path)
 
 
 def kill_at(run, step):
@@ -30,11 +30,11 @@ def without_times(history):
 @pytest.mark.parametrize("step", [8, 24])
 def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step):
     through = run_with(None)
-    together([through.proceed()])
+    interleave([through.proceed()])
     with pytest.raises(KilledError):
         kill_at(run_with(tmp_path / "run.pt"), step)
     continued = run_with(tmp_path / "run.pt")
-    together([continued.proceed()])
+    interleave([continued.proceed()])
     assert torch.equal(weights(through.training.network), weights(continued.training.network))
     assert (through.training.probabilities() == continued.training.probabilities()).all()
     assert (through.useful == continued.useful).all()
@@ -43,17 +43,17 @@ def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step):
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
-    together([run_with(tmp_path / "run.pt").proceed()])
+    interleave([run_with(tmp_path / "run.pt").proceed()])
     again = run_with(tmp_path / "run.pt")
     assert len(list(again.proceed())) == 0
     assert again.training.n_done == 30
 
 
-@pytest.mark.parametrize("other", [{"n_steps": 33}, {"seed": 1}, {"plan": Plan(41, 3, 3)}])
+@pytest.mark.parametrize("other", [{"n_steps": 33}, {"seed": 1}, {"plan": CurationPlan(41, 3, 3)}])
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
-    together([run_with(tmp_path / "run.pt").proceed()])
+    interleave([run_with(tmp_path / "run.pt").proceed()])
     with pytest.raises(ValueError, match="other settings or data, so it cannot be continued"):
-        together([run_with(tmp_path / "run.pt", **other).proceed()])
+        interleave([run_with(tmp_path / "run.pt", **other).proceed()])
 
 
 def test_a_write_that_breaks_off_leaves_the_last_checkpoint(tmp_path, monkeypatch):

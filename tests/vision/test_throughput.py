@@ -1,6 +1,6 @@
 import torch
 
-from dips.vision._pool import Pool
+from dips.vision._image_pool import ImagePool
 from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_a_second
 
 from .examples import CPU, colors, pool, recipe
@@ -14,7 +14,7 @@ def test_the_parts_of_a_step_are_timed():
 
 
 def test_the_floor_counts_what_layers_read_and_write():
-    images = Pool.of(*colors(), 3, torch.device("cpu"))
+    images = ImagePool.of(*colors(), 3, torch.device("cpu"))
     one = floor_ms(images, recipe(), bytes_a_second=1e12)
     assert floor_ms(images, recipe(batch_size=16), bytes_a_second=1e12) == 2 * one
     assert floor_ms(images, recipe(), bytes_a_second=5e11) == 2 * one

@@ -7,8 +7,8 @@ import torch
 
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
+from dips.vision._image_pool import ImagePool, pixel_moments
 from dips.vision._method import Supervised
-from dips.vision._pool import Pool, pixel_moments
 
 from .examples import CPU, N_LABELED, colors, training, weights
 
@@ -100,7 +100,7 @@ def test_probabilities_are_the_averaged_networks_in_evaluation_mode():
 
 def test_pixels_are_scaled_to_mean_0_and_deviation_1():
     X, y = colors()
-    scaled = Pool.of(X, y, 3, CPU).scaling(torch.from_numpy(X), torch.float32)
+    scaled = ImagePool.of(X, y, 3, CPU).scaling(torch.from_numpy(X), torch.float32)
     assert scaled.shape == (len(X), 3, 8, 8)
     torch.testing.assert_close(scaled.mean(dim=(0, 2, 3)), torch.zeros(3), atol=1e-4, rtol=0)
     torch.testing.assert_close(scaled.std(dim=(0, 2, 3)), torch.ones(3), atol=1e-3, rtol=0)

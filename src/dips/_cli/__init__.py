@@ -1,6 +1,6 @@
 """The command ``dips``.
 
-Every module of ``commands`` adds its commands to ``app``; put another one there and it is found. A group of commands is
+Every module of ``commands`` adds its commands to the application; a module put there is found. A group of commands is
 one ``app.add_typer(group, name="...")`` in such a module.
 """
 
@@ -10,9 +10,9 @@ import importlib
 import pkgutil
 
 from dips._cli import commands
-from dips._cli.app import app, run
+from dips._cli.app import run
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 for _module in pkgutil.iter_modules(commands.__path__):
     importlib.import_module(f"{commands.__name__}.{_module.name}")

@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+import tempfile
+import traceback
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from dips._cli.console import printable
-from dips.exceptions import UserError
+import dips
+from dips._cli.console import output, printable
+from dips.exceptions import DipsError, UserError
 
 EXIT_CODES = """
-Exit codes: 0 done · 1 a fault of dips itself · 2 the command was written wrongly · 3 the data or a setting cannot be
-used · 4 the output is there already or cannot be written · 5 the model folder is damaged · 6 more suspect labels than
+Exit codes: 0 success · 1 a bug in dips, or failed trials · 2 the command is malformed · 3 the data or a setting cannot
+be used · 4 the output exists already or cannot be written · 5 the model folder is damaged · 6 more suspect labels than
 --fail-above allows · 130 stopped with Ctrl-C.
 """
-
-
-class StoppedError(UserError):
-    """Ctrl-C; the message says what becomes of the work."""
-
-    exit_code = 130
-
+_A_BUG = 1
 
 _ORDER = ("fit", "audit", "predict", "report", "demo", "info")
 
@@ -38,20 +35,36 @@ class _InOrder(TyperGroup):
         return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        output().print(f"dips {dips.__version__}")
+        raise typer.Exit
+
+
+_VERSION = typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+
 app = typer.Typer(
     cls=_InOrder,
     name="dips",
-    help="Better classifiers when labels are few and some of them are wrong." + EXIT_CODES,
+    help="Better classifiers when labels are few and some of them are wrong.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
 
+@app.callback()
+def _every_command(version: Annotated[bool, _VERSION] = False) -> None:
+    """Options that need no command."""
+
+
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; return its exit code."""
+    """Run the command line; return its exit code.
+
+    Only our own errors are the user's to solve. Any other exception is a bug, and is reported as one.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = app(arguments, standalone_mode=True)
@@ -59,18 +72,41 @@ def run(arguments: list[str] | None = None) -> int:
         if isinstance(exit_.code, str):  # words instead of a code, as from the demo where matplotlib is missing
             return _complain(exit_.code, UserError.exit_code, arguments)
         return int(exit_.code or 0)
-    except UserError as error:
+    except DipsError as error:
         return _complain(str(error), error.exit_code, arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; that is its right
         return 0
     except MemoryError:
-        return _complain("There is not enough memory for this table; take fewer rows or columns.", 3, arguments)
-    except (ValueError, TypeError) as error:  # a refusal by an estimator, which says what it wants
-        if os.environ.get("DIPS_TRACEBACK"):
-            raise
-        return _complain(str(error), 3, arguments)
+        return _complain("There is not enough memory for this table; use fewer rows or columns.", 3, arguments)
+    except Exception as error:
+        return _complain(_bug_report(error, arguments), _A_BUG, arguments)
     return int(code or 0)
+
+
+def _bug_report(error: Exception, arguments: list[str]) -> str:
+    """Say that it is our fault and how to report it; the traceback goes to a file, or to the error stream on demand."""
+    details = "".join(traceback.format_exception(error))
+    where = "the traceback above"
+    if os.environ.get("DIPS_TRACEBACK"):
+        sys.stderr.write(details)
+    else:
+        where = _written_down(f"dips {dips.__version__}, Python {sys.version}\n{arguments}\n\n{details}")
+    return (
+        f"This is a bug in dips, not in your data ({type(error).__name__}: {error}). Please report it to the "
+        f"project's issue tracker with {where}."
+    )
+
+
+def _written_down(details: str) -> str:
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="dips-bug-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(details)
+    except OSError:
+        return "the traceback that DIPS_TRACEBACK=1 prints"
+    return f"the file {file.name}"
 
 
 def _complain(message: str, code: int, arguments: list[str]) -> int:

@@ -1,11 +1,9 @@
-"""Printing: names and values from data are shown as they are, never read as markup or as commands to the terminal."""
+"""Printing: names and values from the data are shown as they are, never read as markup or terminal commands."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -14,12 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from dips._tools.files import without_nan
+from dips._tools.progress import ProgressBars
 
 _CONTROL = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
 
 
 def printable(value: Any, style: str = "") -> Text:
-    """Text that prints as it is; what would steer the terminal is replaced."""
+    """Text that prints as it is; control characters are replaced."""
     return Text(str(value).translate(_CONTROL), style=style)
 
 
@@ -50,33 +49,22 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
     return table
 
 
-@contextmanager
-def progress(enabled: bool) -> Iterator[tuple[Callable[[str, float], None], Console]]:
-    """Yield a function that moves a bar, and where to print meanwhile; no bar where the error stream is no terminal."""
-    console = remarks()
-    if not enabled or not console.is_terminal:
-        yield lambda what, share: None, console
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+class TerminalObserver(ProgressBars):
+    """Shows stages and warnings of a study on the error stream; nothing where the output is for machines."""
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share), console
+    def __init__(self, enabled: bool = True) -> None:
+        super().__init__(enabled, transient=True, console=remarks())
+        self.enabled = enabled
+
+    def on_record(self, record: dict[str, Any]) -> None:
+        """Print a warning."""
+        if self.enabled and record["event"] == "warning":
+            self.console.print(printable(f"Warning: {record['message']}", "yellow"), soft_wrap=True)
 
 
-def said_of_labels(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:
-    """How many labels look wrong, and how many are listed."""
+def label_summary(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:
+    """Say how many labels look wrong, and how many are suspects."""
     if n_suspects == 0:
-        return f"None of {n_labeled:,} labels looks wrong enough to be listed."
-    listed = f"{n_suspects:,} of {n_labeled:,} are listed."
-    return (
-        f"Suspect labels: {listed}"
-        if share_wrong is None
-        else f"About {100 * share_wrong:.0f} % of the labels look wrong; {listed}"
-    )
+        return f"None of {n_labeled:,} labels is suspect."
+    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
+    return suspects if share_wrong is None else f"About {100 * share_wrong:.0f} % of the labels look wrong; {suspects}"

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from dips._study.backbones import BACKBONES
 from dips._study.metrics import METRICS
 from dips._study.settings import read_config
-from dips.curators import CURATORS
+from dips.backbones._registry import default_names
+from dips.curators._choose import curator_names
 from dips.labelers import LABELERS
 
 
@@ -40,12 +40,13 @@ Marks = Annotated[
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC asks for.  [default: the last in order]")]
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
-Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(BACKBONES)}.")]
+Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]
 LabelerName = Annotated[
     str, typer.Option("--labeler", help=f"Who proposes pseudo-labels: {_one_of(LABELERS.by_name())}.")
 ]
 CuratorName = Annotated[
-    str, typer.Option("--curator", help=f"Who judges labels: {_one_of(n for n in CURATORS.by_name() if n != 'none')}.")
+    str,
+    typer.Option("--curator", help=f"Who judges labels: {_one_of(n for n in curator_names('tables') if n != 'none')}."),
 ]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
 Jobs = Annotated[int | None, typer.Option(help="Folds trained at once; -1 is all cores.  [default: 1]")]

@@ -1,7 +1,11 @@
-"""Labels as people have them, to codes 0..C-1 with -1 for unlabeled, and back."""
+"""Labels as people have them, to codes 0..C-1 with -1 for unlabeled, and back.
+
+The one reader of labels: what is missing and what is a class is decided here, for tables in memory and for files.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
@@ -12,7 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from dips._data.tables import is_frame
+from dips._data.containers import is_frame
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 
@@ -57,6 +61,11 @@ class Labels:
         """Codes back to labels as objects; -1 to None."""
         return replace(self, mark=None).decode(codes).astype(object)
 
+    def renamed(self, classes: Sequence[Any] | Array) -> Labels:
+        """Return the same labels under other names, one for each class, in the ascending order of these."""
+        ordered, ranks = _in_order(np.asarray(classes))
+        return replace(self, codes=np.append(ranks, UNLABELED)[self.codes], classes=ordered)
+
     def followed_by_unlabeled(self, n_rows: int) -> Labels:
         """Return the same labels with so many unlabeled rows after them."""
         return replace(self, codes=np.append(self.codes, np.full(n_rows, UNLABELED, dtype=self.codes.dtype)))
@@ -97,24 +106,21 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     array([ 0,  1, -1])
     """
     column = _as_column(y)
-    found, distinct = _factorize(column)
-    has_missing = bool((found == UNLABELED).any())
+    positions, distinct = _factorize(column)
+    has_missing = bool((positions == UNLABELED).any())
     if all_labeled:
-        _refuse_missing(found == UNLABELED)
+        _refuse_missing(positions == UNLABELED)
     is_class = np.ones(distinct.size, dtype=bool)
     if not (all_labeled or _are_signs(distinct, has_missing)):
         is_class = np.asarray(distinct != UNLABELED, dtype=bool)
         _refuse_two_marks(has_missing and not is_class.all())
     if not is_class.any():
         raise ValueError(
-            f"No labeled row: all {found.size} labels are missing or -1. At least one labeled row of each of two "
+            f"No labeled row: all {positions.size} labels are missing or -1. At least one labeled row of each of two "
             "classes is needed."
         )
-    classes, ranks = _in_order(_plain(distinct[is_class]))
+    codes, classes = _coded(positions, distinct, is_class)
     _refuse_missing_as_text(classes)
-    positions = np.full(distinct.size + 1, UNLABELED, dtype=np.intp)  # the last one serves the missing
-    positions[:-1][is_class] = ranks
-    codes = positions[found]
     if classes.size < 2:
         raise ValueError(
             f"Only one class is labeled ({classes.tolist()[0]!r}, {(codes == 0).sum()} rows); a classifier needs at "
@@ -128,6 +134,21 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     return Labels(codes, classes, _mark(column, classes, has_missing, all_are_classes=bool(is_class.all())))
 
 
+def encode_values(y: Any) -> Labels:
+    """Take every value that is not missing as a class, -1 too; however many classes there are, or none.
+
+    For callers with rules of their own about what is unlabeled, such as the readers of files.
+
+    Examples
+    --------
+    >>> encode_values(["ill", None, "well"]).codes
+    array([ 0, -1,  1])
+    """
+    positions, distinct = _factorize(_as_column(y))
+    codes, classes = _coded(positions, distinct, np.ones(distinct.size, dtype=bool))
+    return Labels(codes, classes, None)
+
+
 def true_labels(y: Any, classes: Array) -> Array:
     """Labels to score against, as they are in ``classes``; refused where a row has none.
 
@@ -136,13 +157,13 @@ def true_labels(y: Any, classes: Array) -> Array:
     >>> true_labels(pd.Series([1, 0], dtype="Int64"), np.array([0, 1]))
     array([1, 0])
     """
-    found, distinct = _factorize(_as_column(y))
+    positions, distinct = _factorize(_as_column(y))
     plain = _plain(distinct)
-    unlabeled = found == UNLABELED
+    unlabeled = positions == UNLABELED
     if UNLABELED not in classes.tolist():
-        unlabeled |= np.append(np.asarray(plain == UNLABELED, dtype=bool), True)[found]
+        unlabeled |= np.append(np.asarray(plain == UNLABELED, dtype=bool), True)[positions]
     _refuse_to_score(unlabeled)
-    return plain[found]
+    return plain[positions]
 
 
 def true_label_table(y: Any, names: Array) -> Array:
@@ -161,26 +182,26 @@ def true_label_table(y: Any, names: Array) -> Array:
 
 
 def _encode_binary(column: Any, name: Any, all_labeled: bool) -> Labels:
-    """One label of a multi-label table; -1 is missing there, for 0 and 1 are the only classes."""
+    """Encode one label of a multi-label table, where -1 is missing because 0 and 1 are the only classes."""
     codes = _binary_codes(column, name)
     if all_labeled:
         _refuse_missing(codes == UNLABELED)
-    found = [c for c in (0, 1) if (codes == c).any()]
-    if len(found) < 2:
+    present = [c for c in (0, 1) if (codes == c).any()]
+    if len(present) < 2:
         raise ValueError(
-            f"Label {name!r} needs at least one labeled 0 and one labeled 1, for a classifier needs two classes; "
-            f"found {'only ' + str(found[0]) if found else 'no labeled row'}."
+            f"Label {name!r} needs at least one labeled 0 and one labeled 1, because a classifier needs two classes; "
+            f"found {'only ' + str(present[0]) if present else 'no labeled row'}."
         )
     return Labels(codes, np.array([0, 1]), UNLABELED, name)
 
 
 def _binary_codes(column: Any, name: Any) -> Array:
-    found, distinct = _factorize(_as_column(column))
+    positions, distinct = _factorize(_as_column(column))
     values = distinct.tolist()
     strange = [v for v in values if v not in (0, 1, UNLABELED)]
     if strange:
         raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {strange[0]!r}.")
-    return np.array([*values, UNLABELED], dtype=np.intp)[found]
+    return np.array([*values, UNLABELED], dtype=np.intp)[positions]
 
 
 def _columns(y: Any) -> dict[Any, Any]:
@@ -214,7 +235,7 @@ def _as_column(y: Any) -> Any:
 def _as_array(y: Any) -> Array:
     if isinstance(y, np.ma.MaskedArray):
         y = y.tolist()  # None where masked; as an array, what lies under the mask would come back
-    # A list is read as objects, for NumPy would write -1 among strings as "-1".
+    # A list is read as objects, because NumPy would write -1 among strings as "-1".
     array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
@@ -233,10 +254,18 @@ def _factorize(column: Any) -> tuple[Array, Array]:
     if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
         column = column.astype(column.dtype.newbyteorder("="))
     try:
-        found, distinct = pd.factorize(column)
+        positions, distinct = pd.factorize(column)
     except TypeError as error:
         raise ValueError(f"Unknown label type: a label is a number, a string or a boolean ({error}).") from error
-    return found, np.asarray(distinct)
+    return positions, np.asarray(distinct)
+
+
+def _coded(positions: Array, distinct: Array, is_class: Array) -> tuple[Array, Array]:
+    """Codes of all rows and the classes in order; a distinct value that is no class is unlabeled."""
+    classes, ranks = _in_order(_plain(distinct[is_class]))
+    codes = np.full(distinct.size + 1, UNLABELED, dtype=np.intp)  # the last one serves the missing
+    codes[:-1][is_class] = ranks
+    return codes[positions], classes
 
 
 def _plain(distinct: Array) -> Array:
@@ -287,7 +316,7 @@ def _mark(column: Any, classes: Array, has_missing: bool, all_are_classes: bool)
 
 
 def _are_signs(distinct: Array, has_missing: bool) -> bool:
-    """-1 and 1 alone: read as two classes, for otherwise there would be only one."""
+    """Whether the labels are -1 and 1 alone: two classes, because otherwise there would be only one."""
     if distinct.size != 2 or set(distinct.tolist()) != {-1, 1}:
         return False
     if not has_missing:

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dips._data.containers import is_frame, library, names_of
 from dips._data.pool import BATCH, Pool, together
-from dips._data.tables import is_frame, library, names_of
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 
 
 class ParquetPool(Pool):
@@ -53,7 +54,7 @@ class ParquetPool(Pool):
             raise ValueError(f"{self.path} holds no rows; give a Parquet file or folder that does.")
         self._convert: Callable[[pa.Table], Any] = _as_pandas
         self._transforms: tuple[Callable[[Any], Any], ...] = ()
-        self._on_rows: Callable[[int], None] = lambda n_read: None
+        self._observer = Observer()
 
     def like(self, X: Any) -> ParquetPool:
         """Return the pool with its tables of the same kind and with the same columns as `X`."""
@@ -88,12 +89,12 @@ class ParquetPool(Pool):
             for transform in self._transforms:
                 X = transform(X)
             yield place, X
-            self._on_rows(place.stop)
+            self._observer.on_rows(place.stop, self.n_rows if rows is None else rows.size)
 
-    def reporting(self, on_rows: Callable[[int], None]) -> ParquetPool:
-        """Tell a function after every batch how many rows of the present pass are done."""
+    def observed(self, observer: Observer) -> ParquetPool:
+        """Return the pool that tells the observer after every batch how many rows of the pass are done."""
         pool = copy(self)
-        pool._on_rows = on_rows
+        pool._observer = observer
         return pool
 
     def transformed(self, transform: Callable[[Any], Any]) -> ParquetPool:

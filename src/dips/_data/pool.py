@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dips._data.tables import concatenate, n_rows, take
+from dips._data.containers import concatenate, n_rows, take
 from dips._tools.arrays import Array, Rows
 
 BATCH = 131_072  # rows

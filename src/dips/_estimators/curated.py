@@ -12,11 +12,19 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import HasMethods
 
 from dips._data.labels import Labels
-from dips._estimators.base import N_JOBS, CuratingClassifier
+from dips._estimators.base import CuratingClassifier, one_or_list
+from dips._estimators.samples import audit_samples
+from dips._estimators.validation import (
+    N_JOBS,
+    all_or_nothing,
+    check_estimator_parameter,
+    check_targets,
+    check_weights,
+)
 from dips._rounds.rounds import Rounds
-from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 from dips.curators._none import KeepAll
 
 
@@ -88,14 +96,30 @@ class CuratedClassifier(CuratingClassifier):
 
     @_fit_context(prefer_skip_nested_validation=False)
     def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
-        """Rows without a label, where there may be any, are neither judged nor trained on."""
+        """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
+        with all_or_nothing(self):
+            # Validate: whatever can be refused is refused before any training.
+            estimator = check_estimator_parameter(self.estimator)
+            targets = check_targets(self, X, y, all_labeled=all_labeled)
+            curators = [resolve_curator(self.curator, "tables") for _ in targets]
+            weights = check_weights(sample_weight, targets)
+            pool, index = self._make_pool(X)
 
-        def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
-            return Rounds(trainer, None, curator, track=_tracked(self.track, labels, curator))
+            # Rounds without a labeler: train on all labels, judge them, train again on the useful ones.
+            rounds = [
+                Rounds(
+                    self._make_trainer(estimator, pool, labels, weights),
+                    None,
+                    curator,
+                    track=_tracked(self.track, labels, curator),
+                )
+                for labels, curator in zip(targets, curators, strict=True)
+            ]
+            results = [each.run(labels.codes) for each, labels in zip(rounds, targets, strict=True)]
 
-        results = self._fit_targets(X, y, sample_weight, rounds_of, all_labeled=all_labeled)
-        trajectories = [run.trajectories for _, run in results]
-        self.trajectories_ = trajectories if self.multilabel_ else trajectories[0]
+            # Account: the model, the history, every row's fate, and the trajectories asked for.
+            self._keep(targets, curators, results, pool, index)
+            self.trajectories_ = one_or_list([state.trajectories for state in results], self.multilabel_)
         return self
 
 
@@ -167,11 +191,7 @@ def characterize(
     """
     model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
     model._fit(X, y, sample_weight, all_labeled=False)
-    columns = ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
-    columns += ["target"] if "target" in model.samples_ else []
-    is_labeled = model.samples_["source"] == "given"
-    useful = model.samples_["useful"].astype("boolean").where(is_labeled)  # neither True nor False without a label
-    return Audit(model.samples_.assign(useful=useful)[columns], model.trajectories_, model)
+    return Audit(audit_samples(model.samples_), model.trajectories_, model)
 
 
 def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:

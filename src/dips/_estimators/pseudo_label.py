@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,26 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from dips._data.containers import n_rows
 from dips._data.labels import Labels
 from dips._data.parquet import ParquetPool
-from dips._estimators.base import N_JOBS, CuratingClassifier
+from dips._data.pool import Pool
+from dips._estimators.base import CuratingClassifier, one_or_list
+from dips._estimators.validation import (
+    N_JOBS,
+    all_or_nothing,
+    append_unlabeled,
+    check_estimator_parameter,
+    check_targets,
+    check_weights,
+)
 from dips._rounds.rounds import Rounds
-from dips._rounds.training import Trainer
 from dips._tools.arrays import Array
-from dips._tools.progress import bars
+from dips._tools.observer import Observer
+from dips._tools.progress import ProgressBars
 from dips._tools.warnings import warn
 from dips.curators import Curator
+from dips.curators._choose import resolve_curator
 from dips.labelers import LABELERS, Labeler
 
 
@@ -144,34 +156,63 @@ class PseudoLabelClassifier(CuratingClassifier):
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         """
-        labeler = LABELERS.resolve(self.labeler)
-        with bars(bool(self.verbose)) as add_bar:
-            if isinstance(X_unlabeled, str | Path):
-                X_unlabeled = ParquetPool(X_unlabeled)
-            if isinstance(X_unlabeled, ParquetPool):
-                X_unlabeled = X_unlabeled.reporting(add_bar("rows of this pass", X_unlabeled.n_rows))
+        with self._observer() as observer, all_or_nothing(self):
+            # Validate: whatever can be refused is refused before any training.
+            estimator = check_estimator_parameter(self.estimator)
+            labeler = LABELERS.resolve(self.labeler)
+            targets = check_targets(self, X, y)
+            curators = [resolve_curator(self.curator, "tables") for _ in targets]
+            weights = check_weights(sample_weight, targets)
 
-            def rounds_of(trainer: Trainer, curator: Curator, labels: Labels) -> Rounds:
-                if self.n_rounds == 1 and not labels.is_labeled.all():
-                    warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.")
-                return Rounds(
-                    trainer,
+            # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.
+            if X_unlabeled is not None:
+                X_unlabeled = _opened(X_unlabeled, observer)
+                targets, weights = append_unlabeled(targets, weights, _n_unlabeled(X_unlabeled))
+            pool, index = self._make_pool(X, X_unlabeled)
+
+            # Rounds: Algorithm 1. Multi-label is binary relevance: each label has rounds and a curator of its own, as
+            # the paper's selector is defined coordinate by coordinate.
+            rounds = [
+                Rounds(
+                    self._make_trainer(estimator, pool, labels, weights),
                     labeler,
                     curator,
                     self.n_rounds,
                     self.grow,
                     at_start=self.curate in ("both", "start"),
                     in_rounds=self.curate in ("both", "rounds"),
-                    on_round=add_bar("rounds", self.n_rounds),
+                    observer=observer,
                 )
+                for labels, curator in zip(targets, curators, strict=True)
+            ]
+            self._warn_of_one_round(targets)
+            results = [each.run(labels.codes) for each, labels in zip(rounds, targets, strict=True)]
 
-            results = self._fit_targets(X, y, sample_weight, rounds_of, X_unlabeled=X_unlabeled)
-        self.transduction_ = _columns([labels.decode(run.labels) for labels, run in results])
-        self.labeled_iter_ = _columns([run.round for _, run in results])
-        self.n_iter_ = max(run.history[-1]["round"] for _, run in results)
-        conditions = [run.termination for _, run in results]
-        self.termination_condition_ = conditions if self.multilabel_ else conditions[0]
+            # Account: the model, the history and every row's fate.
+            self._keep(targets, curators, results, pool, index)
+            final_labels = [labels.decode(state.labels) for labels, state in zip(targets, results, strict=True)]
+            self.transduction_ = _columns(final_labels)
+            self.labeled_iter_ = _columns([state.round for state in results])
+            self.n_iter_ = max(state.history[-1]["round"] for state in results)
+            self.termination_condition_ = one_or_list([state.termination for state in results], self.multilabel_)
         return self
+
+    def _observer(self) -> AbstractContextManager[Observer]:
+        return ProgressBars() if self.verbose else nullcontext(Observer())
+
+    def _warn_of_one_round(self, targets: list[Labels]) -> None:
+        if self.n_rounds == 1 and not all(labels.is_labeled.all() for labels in targets):
+            warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.")
+
+
+def _opened(X_unlabeled: Any, observer: Observer) -> Any:
+    """Open Parquet files by their path; the observer is told of every batch read from them."""
+    pool = ParquetPool(X_unlabeled) if isinstance(X_unlabeled, str | Path) else X_unlabeled
+    return pool.observed(observer) if isinstance(pool, ParquetPool) else pool
+
+
+def _n_unlabeled(X_unlabeled: Any) -> int:
+    return X_unlabeled.n_rows if isinstance(X_unlabeled, Pool) else n_rows(X_unlabeled)
 
 
 def _columns(columns: list[Array]) -> Array:

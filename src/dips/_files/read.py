@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from dips._data.tables import is_frame
+from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
 from dips.exceptions import DataError
 

@@ -1,4 +1,4 @@
-"""The label column of a table: which rows are labeled, and with what."""
+"""The label column of a file: its cells to values, which :mod:`dips._data.labels` reads as classes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dips._data.labels import UNLABELED
+from dips._data.labels import Labels, encode_values
 from dips._files.read import Table
 from dips._files.values import is_number, is_text, texts
 from dips._tools.arrays import Array
@@ -19,41 +18,50 @@ from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
 _MAX_CLASSES = 100
+_LARGEST = 2**63 - 1  # a larger number stays a text
 
 
 @dataclass(frozen=True)
 class Target:
-    """The labels of all rows as codes, -1 where there is none, and the classes they stand for.
+    """The labels of all rows, and what a study needs to know about them.
 
     Attributes
     ----------
     name : of the column
-    codes : (n,)
-    classes : labels in ascending order; whole numbers where all of them are
+    labels : codes and classes
     positive : position of the class that ROC AUC, average precision and the report ask for
     notes : sentences on what was taken for what
     """
 
     name: str
-    codes: Array
-    classes: list[Any]
+    labels: Labels
     positive: int
     notes: list[str]
 
     @property
+    def codes(self) -> Array:
+        """Code of each row (n,), -1 where it has no label."""
+        return self.labels.codes
+
+    @property
+    def classes(self) -> list[Any]:
+        """The classes in ascending order; whole numbers where all of them are."""
+        return self.labels.classes.tolist()
+
+    @property
     def is_labeled(self) -> Array:
         """Mask of the labeled rows."""
-        return self.codes != UNLABELED
+        return self.labels.is_labeled
 
     def names(self, codes: Array) -> list[Any]:
         """Labels of the given codes, None for -1."""
-        return [None if c == UNLABELED else self.classes[c] for c in codes]
+        return self.labels.decode_or_none(np.asarray(codes)).tolist()
 
 
 def read_target(
     table: Table, name: str, unlabeled_marks: tuple[str, ...] = (), positive: str | None = None, n_more: int = 0
 ) -> Target:
-    """Find labels and classes; `n_more` rows without a label follow."""
+    """Read labels and classes of a column; `n_more` rows without a label follow."""
     if name not in table.names:
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
         hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
@@ -63,15 +71,13 @@ def read_target(
     if marks:
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
-    found, distinct = pd.factorize(np.asarray(cells.to_pandas(), dtype=object))
-    _refuse_unusable(found, list(distinct), name, table)
-    classes, ranks = _in_order([str(d) for d in distinct])
-    codes = np.append(ranks, UNLABELED)[found]
-    notes = []
+    labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
+    _refuse_unusable(labels, name)
+    labels = _as_whole_numbers(labels).followed_by_unlabeled(n_more)
+    classes, notes = labels.classes.tolist(), []
     if -1 in classes:
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say --unlabeled-mark=-1.")
-    codes = np.append(codes, np.full(n_more, UNLABELED))
-    return Target(name, codes, classes, _position(positive, classes, name), notes)
+    return Target(name, labels, _position(positive, classes, name), notes)
 
 
 def _cells(raw: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
@@ -101,39 +107,40 @@ def _refuse_continuous(known: Array, name: str) -> None:
     )
 
 
-def _refuse_unusable(found: Array, distinct: list[Any], name: str, table: Table) -> None:
-    n_labeled = int((found != UNLABELED).sum())
+def _refuse_unusable(labels: Labels, name: str) -> None:
+    classes, counts = labels.classes, np.bincount(labels.codes[labels.is_labeled])
+    n_labeled = int(counts.sum())
     if n_labeled == 0:
-        raise DataError(f"All {found.size} labels in {name!r} are missing; at least two classes need labeled rows.")
-    if len(distinct) == 1:
         raise DataError(
-            f"Every labeled row of {name!r} has the label {distinct[0]!r} ({n_labeled} rows); a classifier needs at "
+            f"All {labels.codes.size} labels in {name!r} are missing; at least two classes need labeled rows."
+        )
+    if classes.size == 1:
+        raise DataError(
+            f"Every labeled row of {name!r} has the label {classes[0]!r} ({n_labeled} rows); a classifier needs at "
             "least two classes."
         )
-    if len(distinct) > _MAX_CLASSES or len(distinct) > n_labeled / 2:
+    if classes.size > _MAX_CLASSES or classes.size > n_labeled / 2:
         raise DataError(
-            f"The target {name!r} has {len(distinct)} different labels in {n_labeled} labeled rows, such as "
-            f"{distinct[0]!r} and {distinct[1]!r}; name the column that holds the classes (at most {_MAX_CLASSES})."
+            f"The target {name!r} has {classes.size} different labels in {n_labeled} labeled rows, such as "
+            f"{classes[0]!r} and {classes[1]!r}; name the column that holds the classes (at most {_MAX_CLASSES})."
         )
-    counts = np.bincount(found[found != UNLABELED])
     rare = int(counts.argmin())
     if counts[rare] < MIN_PER_CLASS:
         raise DataError(
-            f"The class {distinct[rare]!r} of {name!r} has {counts[rare]} labeled rows, and at least {MIN_PER_CLASS} "
-            f"are needed to hold some out; add rows, or leave it out with --unlabeled-mark={distinct[rare]!r}."
+            f"The class {classes[rare]!r} of {name!r} has {counts[rare]} labeled rows, and at least {MIN_PER_CLASS} "
+            f"are needed to hold some out; add rows, or leave it out with --unlabeled-mark={classes[rare]!r}."
         )
 
 
-def _in_order(labels: list[str]) -> tuple[list[Any], Array]:
-    """Classes in ascending order, and the place of each label among them; whole numbers where all are."""
+def _as_whole_numbers(labels: Labels) -> Labels:
+    """Return labels that are texts as whole numbers, if every one of them is written as such."""
+    texts = labels.classes.tolist()
     try:
-        values: list[Any] = [int(label) for label in labels]
-        if len(set(values)) < len(values) or any(str(v) != label for v, label in zip(values, labels, strict=True)):
-            values = list(labels)
+        numbers = [int(text) for text in texts]
     except ValueError:
-        values = list(labels)
-    classes = sorted(values)
-    return classes, np.array([classes.index(v) for v in values])
+        return labels
+    is_plain = all(str(n) == text and abs(n) <= _LARGEST for n, text in zip(numbers, texts, strict=True))
+    return labels.renamed(numbers) if is_plain else labels
 
 
 def _position(positive: str | None, classes: list[Any], name: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dips._data.tables import n_rows, take
+from dips._data.containers import n_rows, take
 from dips._dynamics import Dynamics
 from dips._forest import kernel
 from dips._forest.chunks import N_PROBES, missing_constant, watch_chunks

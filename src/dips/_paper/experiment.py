@@ -10,14 +10,7 @@ import pandas as pd
 
 from dips._paper.engine.job import hashed
 from dips._paper.engine.store import Store
-from dips._paper.tables.splits import CROSS, SYNTHETIC, authors_seeds, table, tables_of
-from dips._paper.tables.trial import Trial
-from dips.datasets import TABLES, available
 from dips.exceptions import UserError
-
-LABELERS = {"PL": "greedy", "UPS": "ups", "FlexMatch": "flexmatch", "SLA": "sla", "CSA": "csa"}
-CURATORS = {"DIPS": "dips", "small loss": "small_loss", "fluctuation": "fluctuation", "FINE": "fine"}
-PAPER_TABLES = tuple(name for name in TABLES if name != "heart")
 
 
 @dataclass(frozen=True)
@@ -26,11 +19,12 @@ class Plan:
 
     Attributes
     ----------
-    n_seeds : how many
-    data : tables, or image sets, that there are
-    members : models in an ensemble, or "checkpoints" to take those of the one training there is
+    n_seeds : how many seeds
+    data : the tables, or image sets, that are available
+    members : models in an ensemble, or "checkpoints" to use those of a single training as its members
     max_labeled, max_unlabeled : at most so many rows of a table, or images
-    n_steps, network, curators : of experiments on images
+    labelers, curators : names of those to compare; none stands for the paper's
+    n_steps, network : of experiments on images
     """
 
     n_seeds: int
@@ -40,44 +34,20 @@ class Plan:
     max_unlabeled: int | None = None
     n_steps: int = 26_000
     network: str = "fast"
-    curators: tuple[str, ...] = ("none", "percentile", "auto")
+    labelers: tuple[str, ...] = ()
+    curators: tuple[str, ...] = ()
 
     @property
     def seeds(self) -> list[int]:
-        """Of synthetic tables, and of images."""
+        """Seeds of synthetic tables, and of images."""
         return list(range(self.n_seeds))
-
-    @property
-    def table_seeds(self) -> list[int]:
-        """Of real tables: the authors'."""
-        return authors_seeds(self.n_seeds)
-
-    @property
-    def paper_tables(self) -> list[str]:
-        """Those tables of the paper that there are."""
-        return [name for name in PAPER_TABLES if name in self.data]
-
-    def labeler(self, title: str) -> dict[str, Any]:
-        """A labeler with the settings of the authors' code."""
-        name = LABELERS[title]
-        if name == "greedy":
-            return {"name": name}
-        if name == "flexmatch":
-            return {"name": name, "threshold": 0.8}
-        members = {"members": "checkpoints"} if self.members == "checkpoints" else {"n_models": int(self.members)}
-        return {"name": name} | members | ({} if name == "ups" else {"threshold": 0.5})
-
-    def trial(self, data: str, seed: int, **settings: Any) -> Trial:
-        """A trial on a real table, within the limits of the plan."""
-        limits = {"max_labeled": self.max_labeled, "max_unlabeled": self.max_unlabeled}
-        return Trial(data, seed, **limits | settings)
 
 
 @dataclass(frozen=True)
 class Cell:
     """A trial, and what it is called in the tables and figures of an experiment."""
 
-    trial: Any  # a Trial, or another job with a seed and the name of its data
+    trial: Any  # a Trial or an ImageTrial
     labels: dict[str, Any]
 
 
@@ -91,7 +61,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Results:
-    """Outcomes of the cells that are finished, one row each, what is not there, and the seconds spent on what."""
+    """Outcomes of the finished cells, one row each, what is missing or failed, and the seconds spent on each device."""
 
     frame: pd.DataFrame
     n_missing: int
@@ -100,24 +70,25 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Sets:
+class DataSets:
     """A kind of data: tables, or images.
 
     Attributes
     ----------
+    kind : "tables" or "images"
     available : names of the sets that can be asked for
-    of : those that the data of a trial stand for
-    read : returns one, or says in a sentence why it cannot be had
-    hindrance : says why this machine should not run such experiments unasked, if so
+    used_by : names of the sets that the `data` of a trial stands for
+    read : returns a set, or raises an error that says why it is not available
+    check : raises an error if a plan names what is unknown for this kind of data
+    why_unavailable : says why this machine should run such experiments only when asked; "" if nothing prevents it
     """
 
+    kind: str
     available: Callable[[], list[str]]
-    of: Callable[[str], Iterable[str]]
+    used_by: Callable[[str], Iterable[str]]
     read: Callable[[str], Any]
-    hindrance: Callable[[], str] = lambda: ""
-
-
-TABLE_SETS = Sets(available, tables_of, table)
+    check: Callable[[Plan], None]
+    why_unavailable: Callable[[], str] = lambda: ""
 
 
 @dataclass(frozen=True)
@@ -130,9 +101,10 @@ class Experiment:
     name, title : what it is called, and what it shows
     source : where it is in the paper
     seeds : how many the paper has, or a sensible number
-    cells : the grid of a plan
-    report : what is made of the outcomes
+    cells : makes the grid of a plan
+    report : makes tables and figures of the outcomes
     sets : the kind of data
+    compares : "labelers" or "curators", if a plan may name others than the paper's
     """
 
     order: int
@@ -142,10 +114,11 @@ class Experiment:
     seeds: int
     cells: Callable[[Plan], Iterable[Cell]]
     report: Callable[[pd.DataFrame, Plan], Report]
-    sets: Sets = TABLE_SETS
+    sets: DataSets
+    compares: tuple[str, ...] = ()
 
     def trials(self, plan: Plan) -> list[Any]:
-        """The jobs, those of the first seed first, so that a part of them is a fair sample of all."""
+        """The trials, those of the first seed first, so that the first part of them is a fair sample of all."""
         found = [cell.trial for cell in self.cells(plan)]
         ranks = {seed: rank for rank, seed in enumerate(dict.fromkeys(t.seed for t in found))}
         return sorted(found, key=lambda t: ranks[t.seed])
@@ -174,15 +147,15 @@ class Experiment:
         return Results(pd.DataFrame(rows), n_missing, failures, _total(spent.values()))
 
     def has_changed(self) -> UserError:
-        """What to say of a plan whose trials are no longer those of the experiment."""
+        """Return the error for a plan whose trials are no longer those of the experiment."""
         return UserError(
-            f"What was run as {self.name} is not what the experiment is made of now; run it again with `dips paper run "
-            f"{self.name}`, which does only the trials that have changed."
+            f"The experiment {self.name} has changed since it was run; run it again with `dips paper run {self.name}`, "
+            "which does only the trials that have changed."
         )
 
 
 def _spent(record: dict[str, Any]) -> tuple[str, float]:
-    """On what a record was made, and in how many seconds."""
+    """The device that a record was made on, and the seconds it took."""
     device = record.get("outcome", {}).get("device")
     return ("core", record["cpu_s"]) if device is None else (device, record["elapsed_s"])
 
@@ -195,15 +168,5 @@ def _total(spent: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def _row(cell: Cell, outcome: dict[str, Any]) -> dict[str, Any]:
-    return {**outcome, "test_over_train": _test_over_train(cell.trial, outcome), "seed": cell.trial.seed, **cell.labels}
-
-
-def _test_over_train(trial: Any, outcome: dict[str, Any]) -> float:
-    """Ratio of test rows to the others that come from the same table.
-
-    It is 0 where rows are drawn anew, and for images: their test images are set, and few of the others are labeled.
-    """
-    if not isinstance(trial, Trial) or trial.data in SYNTHETIC:
-        return 0.0
-    n_train = outcome["n_labeled"] + (0 if trial.data.startswith(CROSS) else outcome["n_unlabeled"])
-    return outcome["n_test"] / n_train
+    ratio = cell.trial.test_over_train(outcome)
+    return {**outcome, "test_over_train": ratio, "seed": cell.trial.seed, **cell.labels}

@@ -18,6 +18,7 @@ from dips._paper.experiment import Experiment, Plan, Report, Results
 from dips._tools.files import make_folder, write_json, write_whole
 from dips.exceptions import UserError
 
+_DEFAULT_OF_0_1_0 = ("none", "percentile", "auto")  # was written into every plan, also of tables
 _MAIN_ROWS = 25  # longer tables are folded on the page
 
 
@@ -31,16 +32,16 @@ class Shown:
     report: Report
 
 
-def remember(experiment: Experiment, plan: Plan, store: Store) -> None:
-    """Keep the plan and the keys of its trials, so that what was run last can be shown, here or elsewhere."""
+def save_plan(experiment: Experiment, plan: Plan, store: Store) -> None:
+    """Keep the plan and the keys of its trials, so that the last run can be shown, here or on another machine."""
     path = _plan_path(experiment, store)
     make_folder(path.parent)
     write_json(path, {"plan": asdict(plan), "keys": [cell.trial.key() for cell in experiment.cells(plan)]})
 
 
-def remembered(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
-    """The plan that was run last, and the keys of its trials in the order of the cells."""
-    if not is_remembered(experiment, store):
+def load_plan(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
+    """Return the plan that was run last, and the keys of its trials in the order of the cells."""
+    if not was_run(experiment, store):
         raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
     path = _plan_path(experiment, store)
     try:
@@ -51,20 +52,26 @@ def remembered(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
             "which finds the trials that are done."
         ) from error
     try:
-        lists = {name: tuple(value) for name, value in record["plan"].items() if isinstance(value, list)}
-        return Plan(**record["plan"] | lists), [str(key) for key in record["keys"]]
+        return _plan_from(record["plan"]), [str(key) for key in record["keys"]]
     except (KeyError, TypeError, AttributeError) as error:  # written by another version
         raise experiment.has_changed() from error
 
 
-def is_remembered(experiment: Experiment, store: Store) -> bool:
-    """Whether it was run, in full or in part."""
+def _plan_from(record: dict[str, Any]) -> Plan:
+    settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
+    if settings.get("curators") == _DEFAULT_OF_0_1_0:
+        del settings["curators"]
+    return Plan(**settings)
+
+
+def was_run(experiment: Experiment, store: Store) -> bool:
+    """Whether it was run, completely or in part."""
     return _plan_path(experiment, store).exists()
 
 
 def collect(experiment: Experiment, store: Store) -> tuple[Plan, Results]:
     """The plan that was run last, and what came of it."""
-    plan, keys = remembered(experiment, store)
+    plan, keys = load_plan(experiment, store)
     return plan, experiment.collect(plan, keys, store)
 
 
@@ -99,7 +106,8 @@ def command(experiment: Experiment, plan: Plan) -> str:
     parts += [f"--max-unlabeled {plan.max_unlabeled}"] if plan.max_unlabeled else []
     parts += [f"--steps {plan.n_steps}"] if plan.n_steps != Plan(1).n_steps else []
     parts += [f"--network {plan.network}"] if plan.network != Plan(1).network else []
-    parts += [f"--curator {name}" for name in plan.curators if plan.curators != Plan(1).curators]
+    parts += [f"--labeler {name}" for name in plan.labelers]
+    parts += [f"--curator {name}" for name in plan.curators]
     return " ".join(parts)
 
 

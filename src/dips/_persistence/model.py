@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-import dips
-from dips._data.tables import TableEncoder
+from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import read_table
-from dips._persistence.native import FORMATS, find_format
 from dips._tools.arrays import Array
 from dips._tools.files import sha256, without_nan, write_json
-from dips.backbones import find_backbone
+from dips._version import __version__
+from dips.backbones import Backbone, find_backbone
+from dips.backbones._registry import families, find_family
 from dips.exceptions import ModelError, UserError
 
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
-_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "xgboost", "lightgbm", "catboost", "torch", "skorch")
+_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn")  # and those of the backbones
 
 
 @dataclass
@@ -36,7 +36,7 @@ class SavedModel:
     backbone : the fitted estimator
     classes : labels, in the order of the probabilities
     preparation : of tables into numbers, with the schema of the input; None where the input is a matrix
-    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.tables.TableEncoder` learned them
+    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.encoder.TableEncoder` learned them
     about : whatever is good to know: target, settings
     notes : sentences about the last table
     """
@@ -56,8 +56,6 @@ class SavedModel:
             X: Any = self.preparation.encode(table)
         else:
             X = self._encoded(data)
-        if hasattr(self.backbone, "booster_"):
-            return np.asarray(self.backbone.predict_proba(X), dtype=np.float64)
         return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
 
     def predict(self, data: Any) -> Array:
@@ -97,12 +95,12 @@ def save_model(model: Any, folder: Path | str) -> None:
     """
     saved = model if isinstance(model, SavedModel) else _from_classifier(model)
     folder = Path(folder)
-    format_name = find_format(saved.backbone)
+    backbone, file_name = _savable(saved.backbone)
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is there already and not empty; choose another name.")
     folder.mkdir(parents=True, exist_ok=True)
-    FORMATS[format_name].write(saved.backbone, folder / FORMATS[format_name].file)
-    files = [FORMATS[format_name].file]
+    backbone.save(saved.backbone, folder / file_name)
+    files = [file_name]
     if saved.preparation is not None:
         write_json(folder / "preparation.json", saved.preparation.to_json())
         with (folder / "preparation.npz").open("wb") as stream:
@@ -110,7 +108,7 @@ def save_model(model: Any, folder: Path | str) -> None:
         files += ["preparation.json", "preparation.npz"]
     described = {
         "format": FORMAT_VERSION,
-        "backbone": format_name,
+        "backbone": backbone.name,
         "classes": saved.classes,
         "categories": saved.categories,
         "about": saved.about or {},
@@ -133,11 +131,14 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
     record = _manifest(folder)
     for name, expected in record["files"].items():
         _check_file(folder, name, expected)
-    stored = FORMATS.get(record["backbone"])
-    if stored is None:
-        raise ModelError(f"{folder} holds a backbone of kind {record['backbone']!r}, which this version cannot read.")
+    family = find_family(record["backbone"])
+    if family is None or family.file_name is None:
+        raise ModelError(
+            f"{folder} holds a backbone of the family {record['backbone']!r}, which is not known here; install the "
+            "package that it comes from, or update dips."
+        )
     try:
-        fitted = stored.read(folder / stored.file, backbone)
+        fitted = family().load(folder / family.file_name, backbone)
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a {record['backbone']} model, and {error.name} is not installed.") from error
     preparation = None
@@ -149,13 +150,26 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
 
 def versions() -> dict[str, str]:
     """Versions of this package, Python and the libraries that matter."""
-    found = {"dips": dips.__version__, "python": platform.python_version()}
-    for library in _LIBRARIES:
+    found = {"dips": __version__, "python": platform.python_version()}
+    for library in (*_LIBRARIES, *(name for family in families() for name in family.libraries)):
         try:
             found[library] = version(library)
         except PackageNotFoundError:
             continue
     return found
+
+
+def _savable(estimator: Any) -> tuple[Backbone, str]:
+    """Return the backbone of an estimator and the file it is saved in; refuse what only pickle could store."""
+    backbone = find_backbone(estimator)
+    if backbone.file_name is not None and backbone.name:
+        return backbone, backbone.file_name
+    savable = {handled for family in families() if family.file_name for handled in family.handles}
+    names = sorted(handled.partition(".")[2] for handled in savable if not handled.startswith("dips."))
+    raise UserError(
+        f"{type(estimator).__name__} can only be stored by pickle, which runs code when it is loaded, so it is not "
+        f"saved; use one of {', '.join(names)}, or keep the object in memory."
+    )
 
 
 def _from_classifier(model: Any) -> SavedModel:

@@ -23,13 +23,13 @@ function picture(data, encoded, words, size) {
   return make("img", { src: prefix + encoded, alt: words, width, height, class: `picture ${size}${few}` });
 }
 
-/** A point's image, and trusted images of its label and of the one suggested. */
+/** A point's image, and useful images of its label and of the suggested one. */
 function pictures(data, i) {
   const { points, classes } = data;
   const compared = [points.label[i], points.suggested[i]].filter((c) => c >= 0);
   const examples = compared.map((c) => {
-    const shown = points.examples[c].map((encoded) => picture(data, encoded, `a trusted ${classes[c]}`, "small"));
-    return make("figure", {}, make("figcaption", {}, `trusted as ${classes[c]}`), ...shown);
+    const shown = points.examples[c].map((encoded) => picture(data, encoded, `a useful ${classes[c]}`, "small"));
+    return make("figure", {}, make("figcaption", {}, `useful as ${classes[c]}`), ...shown);
   });
   return make("div", { class: "pictures" }, picture(data, points.pictures[i], wordsOf(data, i), "large"), make("div", {}, ...examples));
 }
@@ -89,7 +89,7 @@ function describe(data, curves, i) {
   if (points.suggested[i] >= 0) labels.append(make("span", {}, "suggested: ", make("b", {}, classes[points.suggested[i]])));
   box.append(labels);
   const measured = `confidence ${(points.confidence[i] / 1000).toFixed(2)}, uncertainty ${(points.aleatoric[i] / 1000).toFixed(2)}`;
-  const why = points.rank[i] > 0 ? `Suspect number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Trusted" : "Not used"}: ${measured}.`;
+  const why = points.rank[i] > 0 ? `Suspect number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Useful" : "Suspect"}: ${measured}.`;
   box.append(make("p", { class: "fine" }, why));
   if (points.pictures) box.append(pictures(data, i));
   if (curves && (i + 1) * points.n_curve <= curves.length) {

@@ -18,7 +18,7 @@ from dips._tools.arrays import Array, Rows
 
 _BYTES = 4_700_000  # what the map may take of the page, most of it pictures
 _MAX_CURVE = 100  # points of a learning curve
-_EXAMPLES, _MANY_CLASSES = 3, 20  # trusted images of each class shown beside a suspect; one each where classes are many
+_EXAMPLES, _MANY_CLASSES = 3, 20  # useful images of each class shown beside a suspect; one each where classes are many
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def summarize_images(found: ImageFindings) -> dict[str, Any]:
         "columns": [],
         "notes": [],
         "models": [],
-        "rounds": {"history": [], "proposed": [], "given_dropped": []},
+        "rounds": {"history": [], "proposed": [], "given_suspects": []},
         "training": _training(found),
         "points": _points(found),
         "noise": {
@@ -147,20 +147,20 @@ def _names(index: pd.Index, rows: Rows) -> list[str]:
 
 
 def _examples(found: ImageFindings) -> list[Rows]:
-    """The most believed images of each class among the trusted ones."""
-    trusted = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
+    """The useful images of each class with the most confidence."""
+    useful = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
     n = _EXAMPLES if len(found.classes) <= _MANY_CLASSES else 1
-    by_belief = trusted.sort_values("confidence", ascending=False, kind="stable")
-    return [by_belief.index[by_belief["given_label"] == c][:n].to_numpy() for c in found.classes]
+    by_confidence = useful.sort_values("confidence", ascending=False, kind="stable")
+    return [by_confidence.index[by_confidence["given_label"] == c][:n].to_numpy() for c in found.classes]
 
 
 def _training(found: ImageFindings) -> dict[str, Any]:
-    """A record a round, and how many labels were kept after it."""
-    n_kept = int(found.is_given.sum())
-    n_labeled, history = n_kept, []
+    """One record per round, with how many labels are useful after it."""
+    n_labeled = n_useful = int(found.is_given.sum())
+    history = []
     for record in found.history.to_dict("records"):
-        n_kept += int(record["n_returned"]) - int(record["n_dropped"])
-        history.append({"accuracy": None, **record, "n_kept": n_kept, "n_aside": n_labeled - n_kept})
+        n_useful += int(record["n_returned"]) - int(record["n_dropped"])
+        history.append({"accuracy": None, **record, "n_useful": n_useful, "n_labeled": n_labeled})
     scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
     return {"history": history, "accuracy": scores[-1] if scores else None}
 

@@ -2,10 +2,10 @@
 // What the page computes; it touches no page, so that it can be tested without one.
 
 const GROUPS = [
-  { key: "useful", title: "trusted label", color: "--useful", shape: "circle" },
+  { key: "useful", title: "useful label", color: "--useful", shape: "circle" },
   { key: "suspect", title: "suspect label", color: "--suspect", shape: "cross" },
-  { key: "pseudo", title: "pseudo-label, kept", color: "--pseudo", shape: "square" },
-  { key: "dropped", title: "pseudo-label, dropped", color: "--other", shape: "hollow" },
+  { key: "pseudo", title: "useful pseudo-label", color: "--pseudo", shape: "square" },
+  { key: "suspectPseudo", title: "suspect pseudo-label", color: "--other", shape: "hollow" },
 ];
 const PAGE = 25;
 const MAX_UNCERTAINTY = 0.25;
@@ -67,7 +67,7 @@ function tableColumns(data, corrected = new Map()) {
     { title: data.unit, number: true, picture: Boolean(points.pictures), at: (i) => points.row[i] },
     { title: "given", at: label(points.label) },
     { title: "suggested", at: label(points.suggested) },
-    { title: "belief %", number: true, at: percent(points.confidence) },
+    { title: "confidence %", number: true, at: percent(points.confidence) },
   ];
   if (points.pictures) columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? classes[corrected.get(i)] : "") });
   if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });

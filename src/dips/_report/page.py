@@ -25,7 +25,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
-    summary = {"unit": ROW} | summary  # those of early runs do not say
+    summary = {"unit": ROW, "warnings": []} | summary  # summaries of early runs lack them
     folder = files("dips._report")
     script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     environment = Environment(
@@ -128,16 +128,18 @@ def _growth(history: list[dict[str, Any]]) -> Markup:
 
 
 def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
-    """Labels kept and set aside after each round, and how accuracy and the use of pseudo-labels rose."""
-    bars = [(str(r["round"]), [("given", r["n_kept"]), ("aside", r["n_aside"])]) for r in history]
+    """Useful and suspect labels after each round, and how accuracy and the use of pseudo-labels rose."""
+    bars = [
+        (str(r["round"]), [("given", r["n_useful"]), ("suspects", r["n_labeled"] - r["n_useful"])]) for r in history
+    ]
     steps = max(r["step"] for r in history)
     measured = {
         css: [(r["step"] / steps, r[name]) for r in history if r.get(name) is not None]
         for css, name in (("other", "coverage"), ("chosen", "accuracy"))
     }
     return {
-        "kept": charts.growth_chart(
-            bars, "labels", title="Labels kept and set aside after each round", x_title="round", frame_size=(320, 260),
+        "useful": charts.growth_chart(
+            bars, "labels", title="Useful and suspect labels after each round", x_title="round", frame_size=(320, 260),
         ),
         "progress": charts.line_chart(
             [(css, line) for css, line in measured.items() if line], "share of the training", "share",

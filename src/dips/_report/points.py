@@ -5,19 +5,17 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from dips._files.columns import Column
+from dips._report.findings import TableFindings
 from dips._report.words import how_learned
 from dips._tools.arrays import Array, Rows
-from dips.backbones import StagedBackbone, find_backbone
-
-if TYPE_CHECKING:
-    from dips._study.findings import Findings
+from dips.backbones import find_backbone
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
 _SHARE_GIVEN = 0.6  # of the points that are no suspects, where there are more of both kinds than can be drawn
@@ -28,15 +26,15 @@ _GRID = (48, 60)  # cells of uncertainty and of confidence
 _TEXT = 60  # characters shown of a value
 
 
-def summarize_points(found: Findings) -> dict[str, Any]:
+def summarize_points(found: TableFindings) -> dict[str, Any]:
     """Return the map of a table's rows as columns of numbers."""
-    shown, typical, classes = _shown_columns(found), _typical(found, _shown_columns(found)), found.study.target.classes
+    shown, typical, classes = _shown_columns(found), _typical(found, _shown_columns(found)), found.target.classes
 
     def beside(rows: Rows) -> dict[str, Any]:
         codes = codes_of(found.account["final_label"].iloc[rows], classes)
         return {
             "id": _ids(found, rows),
-            "id_names": found.study.ids,
+            "id_names": found.ids,
             **packed_curves(_curves(found, rows, codes)),
             "n_checkpoints": _n_checkpoints(found),
             "values": [_values(found, column, rows) for column in shown],
@@ -58,7 +56,7 @@ def points_of(
 
     Parameters
     ----------
-    account : a row a row or image, as :func:`~dips._study.account.account_of` lays it out
+    account : data frame, one row per row or image
     beside : gives what is shown of some rows
     n_bytes : fewer points are drawn where they would take more
     """
@@ -124,14 +122,17 @@ def packed_curves(curves: Array | None) -> dict[str, Any]:
     return {"curves": _bytes(np.round(curves * 255)), "n_curve": int(curves.shape[1])}
 
 
-def _curves(found: Findings, rows: Rows, codes: Array) -> Array | None:
+def _curves(found: TableFindings, rows: Rows, codes: Array) -> Array | None:
     """Probability of each row's label along the training that its confidence was measured in, (n, points).
 
     A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
     """
-    is_given = found.study.target.is_labeled[rows]
-    parts = [(found.first, is_given), (found.model, ~is_given)]
-    replayed = [(mask, replay(m.estimator_, found.X[rows[mask]], codes[mask])) for m, mask in parts if mask.any()]
+    is_given = found.target.is_labeled[rows]
+    replayed = []
+    for model, mask in ((found.first, is_given), (found.model, ~is_given)):
+        if mask.any():
+            fitted, X = model.estimator_, found.X[rows[mask]]
+            replayed.append((mask, find_backbone(fitted).curves(fitted, X, codes[mask], _CURVE)))
     if not replayed or any(curve is None for _, curve in replayed):
         return None
     n_points = min(curve.shape[1] for _, curve in replayed if curve is not None)
@@ -142,42 +143,27 @@ def _curves(found: Findings, rows: Rows, codes: Array) -> Array | None:
     return curves
 
 
-def replay(estimator: Any, X: Array, codes: Array, n_points: int = _CURVE) -> Array | None:
-    """Probability of each row's label at checkpoints evenly spread from the first to the last, (n, n_points).
-
-    None where the backbone cannot be replayed.
-    """
-    backbone = find_backbone(estimator)
-    if not isinstance(backbone, StagedBackbone):
-        return None
-    n = backbone.n_checkpoints(estimator, X)
-    wanted = set(np.linspace(0, n - 1, min(n_points, n)).round().astype(int).tolist())
-    rows = np.arange(codes.size)
-    stages = enumerate(backbone.stages(estimator, X))
-    return np.column_stack([np.asarray(p)[rows, codes] for e, p in stages if e in wanted])
+def _n_checkpoints(found: TableFindings) -> int:
+    fitted = found.first.estimator_
+    return find_backbone(fitted).n_checkpoints(fitted, found.X[:1])
 
 
-def _n_checkpoints(found: Findings) -> int:
-    backbone = find_backbone(found.first.estimator_)
-    return backbone.n_checkpoints(found.first.estimator_, found.X[:1]) if isinstance(backbone, StagedBackbone) else 0
-
-
-def _shown_columns(found: Findings) -> list[Column]:
-    by_name = {c.name: c for c in found.study.schema.used}
+def _shown_columns(found: TableFindings) -> list[Column]:
+    by_name = {c.name: c for c in found.schema.used}
     names = [n for n in found.importance if n in by_name] or list(by_name)
     return [by_name[n] for n in names[:_MAX_VALUES]]
 
 
-def _ids(found: Findings, rows: Rows) -> list[str]:
-    if not found.study.ids:
+def _ids(found: TableFindings, rows: Rows) -> list[str]:
+    if not found.ids:
         return []
-    columns = [found.study.table.columns[name].take(pa.array(rows)).to_pylist() for name in found.study.ids]
+    columns = [found.table.columns[name].take(pa.array(rows)).to_pylist() for name in found.ids]
     return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
 
 
-def _values(found: Findings, column: Column, rows: Rows) -> dict[str, Any]:
+def _values(found: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:
     """Values of one column as positions among the distinct ones."""
-    raw = found.study.table.columns[column.name].take(pa.array(rows))
+    raw = found.table.columns[column.name].take(pa.array(rows))
     cells = [short(v) for v in readable(column, raw)]
     codes, distinct = pd.factorize(np.asarray(cells, dtype=object))
     return {"name": column.name, "kind": column.kind, "distinct": list(distinct), "codes": codes.tolist()}
@@ -206,13 +192,13 @@ def short(value: Any) -> str:
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
 
 
-def _typical(found: Findings, shown: list[Column]) -> list[list[str]]:
-    """For each class and column, the middle number or the most frequent category among trusted labels."""
-    is_trusted = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
-    codes, typical = found.study.target.codes, []
-    for c in range(len(found.study.target.classes)):
-        rows = np.flatnonzero(is_trusted & (codes == c))[:5_000]
-        typical.append([_middle(col, found.study.table.columns[col.name].take(pa.array(rows))) for col in shown])
+def _typical(found: TableFindings, shown: list[Column]) -> list[list[str]]:
+    """For each class and column, the middle number or the most frequent category among useful labels."""
+    is_useful = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
+    codes, typical = found.target.codes, []
+    for c in range(len(found.target.classes)):
+        rows = np.flatnonzero(is_useful & (codes == c))[:5_000]
+        typical.append([_middle(col, found.table.columns[col.name].take(pa.array(rows))) for col in shown])
     return typical
 
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
+from dips._report.findings import TableFindings
 from dips._tools.arrays import Array
-
-if TYPE_CHECKING:
-    from dips._study.findings import Findings
 
 _MAX_LINE = 120  # points of a curve; more cannot be seen
 MAX_TABLE = 12  # classes; a larger table cannot be read
 _N_BINS = 8
 
 
-def summarize_quality(found: Findings) -> dict[str, Any] | None:
+def summarize_quality(found: TableFindings) -> dict[str, Any] | None:
     """Return lines and counts for the charts; None where no rows were held out."""
-    if found.split is None or found.comparison is None:
+    chosen = found.chosen
+    if chosen is None:
         return None
-    codes, positive = found.study.target.codes[found.split.test], found.study.target.positive
-    chosen, n_classes = found.comparison.chosen, len(found.study.target.classes)
+    codes, positive = found.target.codes[found.test_rows], found.target.positive
+    n_classes = len(found.target.classes)
     names = list(dict.fromkeys([chosen, "plain"]))
-    probabilities = {name: found.comparison.test[name] for name in names}
+    probabilities = {name: found.test_probabilities[name] for name in names}
     return {
         "models": names,
         "confusion": _confusion(codes, probabilities[chosen], n_classes),

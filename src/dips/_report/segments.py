@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dips._report.findings import TableFindings
 from dips._report.points import codes_of, readable, short
 from dips._report.quality import MAX_TABLE
 from dips._tools.arrays import Array
-
-if TYPE_CHECKING:
-    from dips._study.findings import Findings
 
 _MIN_ROWS = 20
 _MIN_SURPRISE = 3.0  # standard errors above the share elsewhere; many values are looked at
@@ -47,16 +45,16 @@ def instead_of(suspects: pd.DataFrame, classes: list[Any]) -> list[list[int]] | 
     return counts.tolist()
 
 
-def noise_by_value(found: Findings) -> list[dict[str, Any]]:
+def noise_by_value(found: TableFindings) -> list[dict[str, Any]]:
     """Values at which suspect labels are clearly more frequent than elsewhere, the clearest first."""
-    labeled = np.flatnonzero(found.study.target.is_labeled)
+    labeled = np.flatnonzero(found.target.is_labeled)
     is_suspect = found.account["suspicion"].notna().to_numpy()[labeled]
     total, n_suspects = labeled.size, int(is_suspect.sum())
     records: list[dict[str, Any]] = []
-    for column in found.study.schema.used:
+    for column in found.schema.used:
         if column.kind == "text":
             continue
-        values = readable(column, found.study.table.columns[column.name].take(labeled))
+        values = readable(column, found.table.columns[column.name].take(labeled))
         for value, mask in _groups(column.kind, values):
             n, k = int(mask.sum()), int(is_suspect[mask].sum())
             rest, k_rest = total - n, n_suspects - k

@@ -1,4 +1,4 @@
-"""The sentences on top of the page: what went in, what was found, what it bought, what to do next."""
+"""The sentences at the top of the page: the data, the labels, the gain, and what to do next."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _TITLES = {
 
 
 ROW, IMAGE = "row", "image"  # what a report is about
-_MANY_WRONG = 0.3  # of the labels; so many are rare where people took care
+_MANY_WRONG = 0.3  # of the labels; more is rare where people took care
 
-# The page fills in the same phrases, for the rows that it shows.
+# The page fills in the same phrases for the rows that it shows.
 LEARNED = (
-    "hardly believed while training ({} %)",
-    "doubted while training ({} %)",
-    "only believed once the model was told ({} % while training)",
+    "hardly learned (confidence {} %)",
+    "learned with doubt (confidence {} %)",
+    "learned only by heart (confidence {} %)",
 )
 UNSEEN = {
     ROW: "models that had not seen the row gave '{label}' {} %",
-    IMAGE: "networks not told the label, or not lately, gave '{label}' {} %",
+    IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
 }
 OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
 
@@ -45,12 +45,12 @@ def how_learned(confidence: Array | float) -> Any:
 
 
 def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float) -> str:
-    """Say why a label is not trusted.
+    """Say why a label is suspect.
 
     Examples
     --------
     >>> reason("no", "yes", 0.1, 0.05)
-    "hardly believed while training (10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
+    "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
     """
     parts = [LEARNED[int(how_learned(confidence))].format(round(100 * confidence))]
     if np.isfinite(out_of_fold):
@@ -73,27 +73,27 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
     steps, labels, worst = [], summary["labels"], max(summary["noise"]["by_class"], key=lambda r: r["share"])
     if (labels["share_wrong"] or 0) > _MANY_WRONG:
         steps.append(
-            "So many labels in doubt may also mean that the network has learned little. Unless you expected them, "
-            "train longer (n_steps, warm_up_steps) before you believe the list."
+            "This many suspects may also mean that the network has learned little. Unless you expected them, train "
+            "longer (n_steps, warm_up_steps) before you rely on the list."
         )
     if labels["n_suspects"]:
         n = min(20, labels["n_suspects"])
         steps.append(
-            f"Look at the first {n} suspect labels below, beside trusted images of both classes. If most are wrong, go "
-            "on down the list."
+            f"Look at the first {n} suspect labels below, beside useful images of both classes. If most are wrong, "
+            "continue down the list."
         )
         steps.append(
-            "Choose the right class beside an image, save the list as CSV, correct the labels by it, and train again."
+            "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
         )
     if worst["k"] >= 5 and worst["low"] > labels["n_other"] / summary["rows"]["labeled"]:
         steps.append(
-            f"Ask how {worst['label']} was told apart from {worst['instead'][0]['label']}: for "
-            f"{percent(worst['share'])} of the labels given so, another class fits better."
+            f"Ask how {worst['label']} was distinguished from {worst['instead'][0]['label']}: for "
+            f"{percent(worst['share'])} of the labels {worst['label']}, another class fits better."
         )
     if summary["training"]["accuracy"] is None:
         steps.append(
-            "Set some images aside whose labels you trust, and pass them as X_val and y_val: the page then "
-            "says how good the network is."
+            "Pass some images whose labels you are sure of as X_val and y_val: the page then says how accurate the "
+            "network is."
         )
     return steps
 
@@ -102,14 +102,14 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     steps, labels, rows = [], summary["labels"], summary["rows"]
     if labels["n_suspects"] > 0.5 * rows["labeled"]:
         steps.append(
-            f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: they distrust "
-            "more than half of the labels. Leave out --curator: the default adapts."
+            f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: more than half "
+            "of the labels are suspect. Leave out --curator: the default adapts."
         )
     if labels["n_suspects"]:
         n = min(20, labels["n_suspects"])
         steps.append(
-            f"Look at the first {n} suspect labels below. If most are wrong, go on down the list; correct them in the "
-            "table and run the command again."
+            f"Look at the first {n} suspect labels below. If most are wrong, continue down the list; correct them in "
+            "the table and run the command again."
         )
     where = summary["noise"]["by_value"]
     if where:
@@ -121,17 +121,17 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     for column in summary["columns"]:
         if column["alone"]:
             steps.append(
-                f"Check {column['name']}: it tells the label almost alone. If it is only known after the outcome, "
+                f"Check {column['name']}: it predicts the label almost alone. If it is only known after the outcome, "
                 f"leave it out with --drop."
             )
     chosen = chosen_model(summary)
     if chosen and rows["test"] < 300:
         steps.append(
-            f"Only {rows['test']:,} labeled rows could be held out, so the intervals are wide. More labels, even some "
-            "hundred, would say more clearly which model is best."
+            f"Only {rows['test']:,} labeled rows could be held out, so the intervals are wide. A few hundred more "
+            "labels would show more clearly which model is best."
         )
     if chosen is None:
-        steps.append("Train a model that leaves the suspect labels out: dips fit, with the same file and target.")
+        steps.append("Train a model without the suspect labels: dips fit, with the same file and target.")
     else:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
     return steps
@@ -190,19 +190,19 @@ def _data(summary: dict[str, Any]) -> str:
     unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
     classes = summary["classes"]
     which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"
-    return f"{rows['labeled']:,} labeled {unit}s{unlabeled} went in{columns} ({which})."
+    return f"The data: {rows['labeled']:,} labeled {unit}s{unlabeled}{columns} ({which})."
 
 
 def _labels(summary: dict[str, Any]) -> str:
     labels, n = summary["labels"], summary["labels"]["n_suspects"]
     if n == 0:
-        return "No label looks wrong enough to be listed."
+        return "No label is suspect."
     if labels["share_wrong"] is None:
-        return f"The curator {summary['points']['curator']} does not trust {n:,} labels; they are listed below."
+        return f"By the curator {summary['points']['curator']}, {n:,} labels are suspect; they are listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
-    listed = f"{n:,} {'is' if n == 1 else 'are'} listed below"
+    listed = f"{n:,} {'is' if n == 1 else 'are'} suspect and listed below"
     if n_shown < n:
-        listed = f"{n:,} are suspect, the first {n_shown:,} of them listed below"
+        listed = f"{n:,} are suspect, and the first {n_shown:,} are listed below"
     if summary["unit"] == IMAGE:
         listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
     return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
@@ -219,7 +219,7 @@ def _model(summary: dict[str, Any]) -> str:
     if chosen["name"] == "plain":
         return (
             f"The plain model was kept: {title_of(metric)} {value} on {summary['rows']['test']:,} held-out rows. "
-            "Distrusting labels bought nothing here."
+            "Leaving out suspect labels did not help here."
         )
     gain = score["gain"]
     interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
@@ -239,5 +239,5 @@ def _model(summary: dict[str, Any]) -> str:
 
 def _network(summary: dict[str, Any]) -> str:
     n, accuracy = summary["labels"]["n_useful"], summary["training"]["accuracy"]
-    score = "" if accuracy is None else f"; its accuracy on the images to validate on is {percent(accuracy, 1)}"
-    return f"The network was trained on the {n:,} labels that are trusted{score}."
+    score = "" if accuracy is None else f"; its accuracy on the validation images is {percent(accuracy, 1)}"
+    return f"The network was trained on the {n:,} useful labels{score}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators._none import KeepAll
 from dips.labelers._base import Candidates, Labeler, Moments, caps_of_round, checked_proposal, class_frequencies
@@ -24,7 +24,7 @@ _NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 @dataclass
-class Run:
+class RoundsState:
     """State of a run, one entry a row of the pool, and what it leaves behind."""
 
     given: Array  # codes, -1 where unlabeled
@@ -78,32 +78,33 @@ class Rounds:
         at_start: bool = True,
         in_rounds: bool = True,
         track: Array | None = None,
-        on_round: Callable[[int], None] = lambda t: None,
+        observer: Observer | None = None,
     ) -> None:
         self.trainer, self.labeler, self.curator = trainer, labeler, curator
         self.n_rounds, self.grow = n_rounds, grow
         curates = not isinstance(curator, KeepAll)
         self.at_start, self.in_rounds = at_start and curates, in_rounds and curates and labeler is not None
         self.track = _NO_ROWS if track is None else track
-        self.on_round = on_round
+        self.observer = observer or Observer()
         if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
         elif labeler is not None and labeler.member_window is not None:
             _check_checkpoints(trainer, labeler)
 
-    def run(self, given: Array) -> Run:
+    def run(self, given: Array) -> RoundsState:
         """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
-        run = Run(given)
+        run = RoundsState(given)
         if self.at_start or (self.in_rounds and not self._left(run).size):  # without a round to curate in, curate once
             self._start(run)
+            self.observer.on_round(run.history[-1], self.n_rounds)
         for t in range(1, self.n_rounds + 1):
             self._round(run, t)
-            self.on_round(t)
+            self.observer.on_round(run.history[-1], self.n_rounds)
             if run.termination:
                 break
         return run
 
-    def _round(self, run: Run, t: int) -> None:
+    def _round(self, run: RoundsState, t: int) -> None:
         """Lines 4 to 8, and the record of them."""
         began, trained_on, proposed = time.perf_counter(), run.useful.copy(), _NO_ROWS
         run.termination = self._foreseen_end(run, t)
@@ -117,7 +118,7 @@ class Rounds:
         if run.termination:
             run.useful = trained_on
 
-    def _fit_and_label(self, run: Run, t: int) -> Rows:
+    def _fit_and_label(self, run: RoundsState, t: int) -> Rows:
         """Train f(t), propose labels, and curate; what was seen of the pool is forgotten afterwards."""
         n = run.given.size
         dynamics, members = self._dynamics(n) if self.in_rounds else None, self._members(n)
@@ -126,7 +127,7 @@ class Rounds:
         self._curate(run, t, dynamics, proposed)
         return proposed
 
-    def _start(self, run: Run) -> None:
+    def _start(self, run: RoundsState) -> None:
         """Lines 1 and 2: train f(0) on all labels, keep the useful ones."""
         began, given = time.perf_counter(), np.flatnonzero(run.is_given)
         dynamics = self._dynamics(given.size)
@@ -135,17 +136,17 @@ class Rounds:
         run.trajectories = dynamics.trajectories if self.track.size else None
         run.history.append(self._record(run, 0, run.is_given, _NO_ROWS, time.perf_counter() - began))
 
-    def _foreseen_end(self, run: Run, t: int) -> str:
+    def _foreseen_end(self, run: RoundsState, t: int) -> str:
         """Why round t is the last, where that is known before it is trained."""
         if self.labeler is None or not self._left(run).size:
             return "all_labeled"
         return "max_iter" if t == self.n_rounds else ""
 
-    def _fit(self, run: Run, *dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
+    def _fit(self, run: RoundsState, *dynamics: Dynamics | None, watched: Rows | None = None) -> BaseEstimator:
         rows = np.flatnonzero(run.useful)
         return self.trainer.fit(rows, run.labels[rows], *(d for d in dynamics if d is not None), watched=watched)
 
-    def _propose(self, run: Run, t: int, dynamics: Dynamics | None, members: Dynamics | None) -> Rows:
+    def _propose(self, run: RoundsState, t: int, dynamics: Dynamics | None, members: Dynamics | None) -> Rows:
         """Lines 6 and 7: pseudo-label what is left."""
         assert self.labeler is not None
         assert run.estimator is not None
@@ -172,7 +173,7 @@ class Rounds:
         run.labels[proposed], run.round[proposed] = labels, t
         return proposed
 
-    def _curate(self, run: Run, t: int, dynamics: Dynamics | None, proposed: Rows) -> None:
+    def _curate(self, run: RoundsState, t: int, dynamics: Dynamics | None, proposed: Rows) -> None:
         """Line 8: judge all of D again, so that a row dropped before may return."""
         if dynamics is not None:
             rows = np.flatnonzero(run.labels != UNLABELED)
@@ -180,7 +181,7 @@ class Rounds:
         else:
             run.useful[proposed] = True
 
-    def _apply_curator(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> None:
+    def _apply_curator(self, run: RoundsState, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> None:
         """Judge `rows` of the pool, found at the positions `watched` of the dynamics."""
         evidence = self._evidence(run, rows, watched, t, dynamics)
         useful = keep_every_class(checked_mask(self.curator, evidence), evidence)
@@ -190,7 +191,7 @@ class Rounds:
             column[:] = np.nan
             column[rows] = values
 
-    def _evidence(self, run: Run, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> Evidence:
+    def _evidence(self, run: RoundsState, rows: Rows, watched: Rows, t: int, dynamics: Dynamics) -> Evidence:
         labels, is_given = run.labels[rows], run.is_given[rows]
 
         def out_of_fold(n_folds: int) -> Array:
@@ -210,12 +211,12 @@ class Rounds:
             out_of_fold=out_of_fold,
         )
 
-    def _features(self, run: Run, rows: Rows) -> Any:
+    def _features(self, run: RoundsState, rows: Rows) -> Any:
         X = self.trainer.pool.take(rows)
         transformers = run.estimator[:-1] if isinstance(run.estimator, Pipeline) else None
         return transformers.transform(X) if transformers else X
 
-    def _left(self, run: Run) -> Rows:
+    def _left(self, run: RoundsState) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
         return np.flatnonzero(run.labels == UNLABELED if self.grow else ~run.is_given)
 
@@ -228,7 +229,7 @@ class Rounds:
         window = None if self.labeler is None else self.labeler.member_window
         return window and Dynamics(n_rows, self.trainer.n_classes, ("confidence", "variability"), window)
 
-    def _record(self, run: Run, t: int, trained_on: Array, proposed: Rows, elapsed_s: float) -> dict[str, Any]:
+    def _record(self, run: RoundsState, t: int, trained_on: Array, proposed: Rows, elapsed_s: float) -> dict[str, Any]:
         dropped = (trained_on & ~run.useful).sum()
         returns = run.useful & ~trained_on
         returns[proposed] = False

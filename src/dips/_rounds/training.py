@@ -11,9 +11,9 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
+from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
 from dips._data.pool import as_pool
-from dips._data.tables import n_rows
 from dips._dynamics import Dynamics, Watch, check_probabilities
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone

@@ -1,4 +1,4 @@
-"""The account of every row: where its label came from, whether it is trusted, what it might be, and why, in words."""
+"""The account of every row: where its label came from, whether it is useful or a suspect, and why, in words."""
 
 from __future__ import annotations
 
@@ -8,88 +8,13 @@ import numpy as np
 import pandas as pd
 
 from dips._data.labels import UNLABELED
-from dips._dynamics import Dynamics
+from dips._estimators.samples import samples_frame, spread
 from dips._files.read import Table
 from dips._files.target import Target
+from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
 from dips._tools.arrays import Array, Rows
-from dips.backbones import StagedBackbone, find_backbone
-
-
-def account_of(
-    judge: Any,
-    table: Table,
-    target: Target,
-    ids: list[str],
-    model: Any = None,
-    unlabeled: Rows | None = None,
-    X: Array | None = None,
-) -> pd.DataFrame:
-    """Lay out what was found, one row a row of the input, in the input's order.
-
-    Parameters
-    ----------
-    judge : the curated model, fitted on all labeled rows, which says what to think of their labels
-    ids : columns of the table that name a row
-    model : the chosen model, fitted on the labeled rows or on these followed by the unlabeled ones; it says which rows
-        were trained on, and what the unlabeled were taken for
-    unlabeled : rows without a label that were put to use
-    X : the prepared table, to replay the model on
-    """
-    n, labeled = table.n_rows, np.flatnonzero(target.is_labeled)
-    account = pd.DataFrame({"row": np.arange(1, n + 1)})
-    for name in ids:
-        account[name if name not in _COLUMNS else f"{name} (input)"] = table.columns[name].to_pandas()
-    account["source"] = np.where(target.is_labeled, "given", "unlabeled")
-    judged = judge.samples_.set_axis(labeled)
-    account["given_label"] = pd.Series(target.names(target.codes), dtype=object)
-    account["suggested_label"] = pd.Series(target.names(_spread(judged["suggested_label"], n)), dtype=object)
-    account["final_label"] = account["given_label"]
-    for name in ("confidence", "aleatoric"):
-        account[name] = judged[name].reindex(account.index).astype(float)
-    account["round"] = np.where(target.is_labeled, 0, -1)
-    account["useful"] = judged["useful"].reindex(account.index, fill_value=False).astype(bool)
-    account["trained_on"] = account["useful"]
-    account["out_of_fold"] = _out_of_fold(judge, labeled, n)
-    if model is not None and unlabeled is not None:
-        _add_model(account, model, target, np.concatenate([labeled, unlabeled]), X)
-    account["suspicion"] = ranks_of(account)
-    account["reason"] = _reasons(account)
-    return account[[c for c in account if c not in _COLUMNS or c == "row"] + [c for c in _COLUMNS if c != "row"]]
-
-
-def _add_model(account: pd.DataFrame, model: Any, target: Target, rows: Rows, X: Any) -> None:
-    """Which rows the chosen model was trained on, and what it took those without a label for."""
-    seen = rows[: len(model.samples_)]
-    found = model.samples_.set_axis(seen)
-    account.loc[seen, "trained_on"] = found["useful"].astype(bool)
-    account.loc[np.setdiff1d(account.index, seen), "trained_on"] = False
-    pseudo = np.sort(found.index[found["source"] == "pseudo"].to_numpy())
-    if not pseudo.size:
-        return
-    codes = found.loc[pseudo, "final_label"].to_numpy(dtype=np.intp)
-    account.loc[pseudo, "source"] = "pseudo"
-    account.loc[pseudo, "final_label"] = pd.Series(target.names(codes), index=pseudo, dtype=object)
-    account.loc[pseudo, "round"] = found.loc[pseudo, "round"].astype(int)
-    account.loc[pseudo, "useful"] = found.loc[pseudo, "useful"].astype(bool)
-    watched = watch(model.estimator_, X[pseudo], len(target.classes))
-    if watched is not None:
-        for name, values in watched.at(codes).items():
-            account.loc[pseudo, name] = values
-
-
-def watch(estimator: Any, X: Array, n_classes: int) -> Dynamics | None:
-    """Return how a fitted backbone came to its probabilities, or None where it cannot be replayed."""
-    backbone = find_backbone(estimator)
-    if not isinstance(backbone, StagedBackbone):
-        return None
-    dynamics = Dynamics(len(X), n_classes)
-    dynamics.begin(backbone.n_checkpoints(estimator, X))
-    for p in backbone.stages(estimator, X):
-        dynamics.update(p)
-    dynamics.finish()
-    return dynamics
-
+from dips.backbones import find_backbone
 
 _COLUMNS = (
     "row",
@@ -108,9 +33,75 @@ _COLUMNS = (
 )
 
 
-def suspects_of(account: pd.DataFrame) -> pd.DataFrame:
-    """Given labels that are not trusted, those to look at first on top."""
-    return account[account["suspicion"].notna()].sort_values("suspicion")
+def account_of(
+    judge: Any,
+    table: Table,
+    target: Target,
+    ids: list[str],
+    model: Any = None,
+    unlabeled: Rows | None = None,
+    X: Array | None = None,
+) -> pd.DataFrame:
+    """Return one row per input row, in the same order.
+
+    Parameters
+    ----------
+    judge : the curated model, fitted on all labeled rows, which judges their labels
+    ids : columns of the table that name a row
+    model : the chosen model, fitted on the labeled rows, or on these followed by the unlabeled ones; it decides which
+        rows were trained on, and the pseudo-labels
+    unlabeled : the unlabeled rows that were used
+    X : the prepared table, to replay the model on
+    """
+    labeled, codes = np.flatnonzero(target.is_labeled), target.codes
+    columns = _judged_columns(judge, labeled, codes)
+    trained_on = columns["useful"].copy()
+    if model is not None and unlabeled is not None:
+        seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
+        trained_on = spread(model.samples_["useful"].astype(bool), seen, codes.size, False)
+        _add_pseudo_labels(columns, model, seen, X, len(target.classes))
+    account = samples_frame(target.names, index=None, **columns)
+    account["row"] = np.arange(1, codes.size + 1)
+    account["trained_on"] = trained_on
+    account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
+    account["suspicion"] = suspicion_ranks(account)
+    account["reason"] = _reasons(account)
+    named = {name if name not in _COLUMNS else f"{name} (input)": table.columns[name].to_pandas() for name in ids}
+    return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
+
+
+def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:
+    """Columns of ``samples_``, as codes and numbers, with what the judge thinks of the given labels."""
+    judged, n = judge.samples_, codes.size
+    return {
+        "given": codes,
+        "final": codes.copy(),
+        "rounds": np.where(codes != UNLABELED, 0, -1),
+        "confidence": spread(judged["confidence"].astype(float), labeled, n, np.nan),
+        "aleatoric": spread(judged["aleatoric"].astype(float), labeled, n, np.nan),
+        "useful": spread(judged["useful"].astype(bool), labeled, n, False),
+        "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
+    }
+
+
+def _add_pseudo_labels(columns: dict[str, Array], model: Any, seen: Rows, X: Any, n_classes: int) -> None:
+    """Fill in the rows that the model labeled itself; their dynamics are those of its last training."""
+    is_pseudo = (model.samples_["source"] == "pseudo").to_numpy()
+    samples, rows = model.samples_[is_pseudo], seen[is_pseudo]
+    if not rows.size:
+        return
+    codes = _codes(samples["final_label"])
+    columns["final"][rows] = codes
+    columns["rounds"][rows] = samples["round"]
+    columns["useful"][rows] = samples["useful"].astype(bool)
+    replayed = find_backbone(model.estimator_).replayed(model.estimator_, X[rows], n_classes)
+    if replayed is not None:
+        for name, values in replayed.at(codes).items():
+            columns[name][rows] = values
+
+
+def _codes(labels: pd.Series) -> Array:
+    return np.array([UNLABELED if pd.isna(label) else label for label in labels], dtype=np.intp)
 
 
 def noise_estimate(judge: Any) -> float | None:
@@ -119,27 +110,9 @@ def noise_estimate(judge: Any) -> float | None:
     return None if estimate is None else float(estimate)
 
 
-def _spread(labels: pd.Series, n_rows: int) -> Array:
-    """Codes of some rows, by their index, among all rows; -1 elsewhere."""
-    codes = np.full(n_rows, UNLABELED)
-    known = labels.notna()
-    codes[labels.index[known]] = labels[known].astype(int)
-    return codes
-
-
-def _out_of_fold(model: Any, labeled: Rows, n_rows: int) -> Array:
-    values = np.full(n_rows, np.nan)
-    estimate = getattr(model.curator_, "out_of_fold_", None)
-    if estimate is not None:
-        values[labeled] = estimate
-    return values
-
-
-def ranks_of(account: pd.DataFrame) -> pd.Series:
-    """1 for the label to look at first: the least believed, along the training and by models that had not seen it."""
-    belief = account["confidence"] * account["out_of_fold"].fillna(1.0)
-    is_suspect = (account["source"] == "given") & ~account["useful"]
-    return belief.where(is_suspect).rank(method="first").astype("Int64")
+def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:
+    estimate = getattr(judge.curator_, "out_of_fold_", None)
+    return np.full(n_rows, np.nan) if estimate is None else spread(estimate, labeled, n_rows, np.nan)
 
 
 def _reasons(account: pd.DataFrame) -> list[str]:

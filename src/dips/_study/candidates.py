@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +9,9 @@ import numpy as np
 
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
-from dips._study.backbones import make_backbone
 from dips._study.settings import Settings
 from dips._tools.arrays import Array, Rows
+from dips.backbones import default_estimator
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Candidate:
     ----------
     name, title : for files, for people
     curates, uses_unlabeled : what it does beyond a plain fit
-    n_fits : about how many fits of the backbone it takes, to foresee its time
+    n_fits : about how many fits of the backbone it takes, to estimate its time
     """
 
     name: str
@@ -36,17 +33,16 @@ class Candidate:
 
     def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
-        backbone = make_backbone(settings.backbone)
+        backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
-        with _without_warnings():
-            if not self.uses_unlabeled:
-                return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
-            rows = np.concatenate([labeled, unlabeled])
-            model = PseudoLabelClassifier(
-                backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
-            )
-            return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
+        if not self.uses_unlabeled:
+            return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
+        rows = np.concatenate([labeled, unlabeled])
+        model = PseudoLabelClassifier(
+            backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
+        )
+        return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
 
 
 CANDIDATES = (
@@ -57,12 +53,4 @@ CANDIDATES = (
 )
 BY_NAME = {c.name: c for c in CANDIDATES}
 PLAIN = "plain"
-JUDGE = BY_NAME["curated"]  # who judges the labels, whichever model is chosen
-
-
-@contextmanager
-def _without_warnings() -> Iterator[None]:
-    """Warnings of the estimators are for those who call them; what matters here is in the report."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+JUDGE = BY_NAME["curated"]  # judges the labels, whichever model is chosen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,10 +16,13 @@ from dips._study.candidates import CANDIDATES, PLAIN, Candidate
 from dips._study.folder import RunFolder
 from dips._study.metrics import METRICS
 from dips._study.settings import Settings
+from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 from dips.exceptions import DataError
 
-USUAL = "curated"  # helps where labels are dirty and does hardly any harm where they are clean (docs/results.md)
+USUAL = "curated"  # helps where labels are dirty and hardly hurts where they are clean (docs/results.md)
+FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
 _N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
@@ -37,7 +39,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Gain:
-    """How much better, and the standard error of that."""
+    """How much better, with its standard error."""
 
     value: float
     error: float
@@ -45,17 +47,18 @@ class Gain:
 
 @dataclass
 class Comparison:
-    """What the comparison found.
+    """Results of the comparison, by name of the candidate.
 
     Attributes
     ----------
-    folds, validation : the deciding metric in each fold, and its mean, by candidate
-    test : class probabilities of the held-out rows, by candidate
-    of_folds : class probabilities of the rows of each fold, by candidate
+    folds, validation : the deciding metric in each fold, and its mean
+    test : class probabilities of the held-out rows
+    of_folds : class probabilities of the rows of each fold
     gains : over the usual candidate, in validation
-    chosen : name of the candidate to keep
-    skipped : why a candidate was left out, by name
-    seconds : time a candidate took
+    skipped : why a candidate was left out
+    seconds : training time
+    chosen : the candidate to keep
+    warnings : what the trainings warned of
     """
 
     validation: dict[str, float] = field(default_factory=dict)
@@ -66,9 +69,10 @@ class Comparison:
     of_folds: dict[str, list[Array]] = field(default_factory=dict)
     gains: dict[str, Gain] = field(default_factory=dict)
     chosen: str = PLAIN
+    warnings: WarningLog = field(default_factory=WarningLog)
 
     def add(self, name: str, probabilities: list[Array], codes: list[Array], metric: str, positive: int) -> None:
-        """Keep what a candidate said: of the rows of each fold, then of the held-out rows."""
+        """Add a candidate's probabilities: of the rows of each fold, then of the held-out rows."""
         *self.of_folds[name], self.test[name] = probabilities
         score = METRICS[metric].score
         self.folds[name] = [score(y, p, positive) for y, p in zip(codes, self.of_folds[name], strict=True)]
@@ -76,7 +80,7 @@ class Comparison:
 
 
 def hold_out(target: Target, settings: Settings) -> Split:
-    """Hold out a share of the labeled rows, of each class the same."""
+    """Hold out a share of the labeled rows, the same of each class."""
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
@@ -99,37 +103,40 @@ def compare(
     settings: Settings,
     folder: RunFolder,
     deadline: float = np.inf,
-    say: Callable[[str, float], None] = lambda what, share: None,
+    observer: Observer | None = None,
 ) -> Comparison:
     """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
 
-    A candidate that would not be done by the deadline is left out; the plain model never is.
+    A candidate that would not finish by the deadline is left out; the plain model never is.
     """
-    found, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    observer = observer or Observer()
+    comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
     parts, codes = [*folds, (split.train, split.test)], [target.codes[v] for _, v in folds]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
-    found.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
-    total, done, second_a_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
+    comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
+    total, done, seconds_per_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
 
     for candidate in usable:
         name, n_fits = candidate.name, candidate.n_fits * len(parts)
-        is_known = folder.knows(_part_name(name, len(folds), parts))
-        if name != PLAIN and not is_known and time.monotonic() + 2 * n_fits * second_a_fit > deadline:
-            found.skipped[name] = "the time limit"
+        is_cached = folder.is_cached(_part_name(name, len(folds), parts))
+        if name != PLAIN and not is_cached and time.monotonic() + 2 * n_fits * seconds_per_fit > deadline:
+            comparison.skipped[name] = "the time limit"
             continue
         began, probabilities = time.perf_counter(), []
         for k, (fit, predict) in enumerate(parts):
-            say(candidate.title, done / total)
+            observer.message(candidate.title, FRACTION * done / total)
             train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
-            probabilities.append(folder.remembered(_part_name(name, k, parts), train)["p"])
+            part = folder.cached(_part_name(name, k, parts), train)
+            probabilities.append(part["p"])
+            comparison.warnings.add(candidate.title, part["warnings"].tolist())
             done += candidate.n_fits
-        found.add(name, probabilities, codes, settings.metric, target.positive)
-        found.seconds[name] = time.perf_counter() - began
-        if not is_known:
-            second_a_fit = found.seconds[name] / n_fits
-    found.gains = gains_over_usual(found, codes, settings, target.positive)
-    found.chosen = choose(found.gains)
-    return found
+        comparison.add(name, probabilities, codes, settings.metric, target.positive)
+        comparison.seconds[name] = time.perf_counter() - began
+        if not is_cached:
+            seconds_per_fit = comparison.seconds[name] / n_fits
+    comparison.gains = gains_over_usual(comparison, codes, settings, target.positive)
+    comparison.chosen = choose(comparison.gains)
+    return comparison
 
 
 def _part_name(candidate: str, k: int, parts: list[tuple[Rows, Rows]]) -> str:
@@ -154,13 +161,13 @@ def choose(gains: dict[str, Gain]) -> str:
     return max(clear, key=lambda name: clear[name]) if clear else usual
 
 
-def gains_over_usual(found: Comparison, codes: list[Array], settings: Settings, positive: int) -> dict[str, Gain]:
-    """How much better each model is in validation than the usual one, with the error of that."""
-    usual = USUAL if USUAL in found.of_folds else PLAIN
-    names = [usual, *(name for name in found.of_folds if name != usual)]
+def gains_over_usual(comparison: Comparison, codes: list[Array], settings: Settings, positive: int) -> dict[str, Gain]:
+    """How much better each model is in validation than the usual one, with its standard error."""
+    usual = USUAL if USUAL in comparison.of_folds else PLAIN
+    names = [usual, *(name for name in comparison.of_folds if name != usual)]
     metric = METRICS[settings.metric]
     computed = {
-        name: [metric.prepare(y, p, positive) for y, p in zip(codes, found.of_folds[name], strict=True)]
+        name: [metric.prepare(y, p, positive) for y, p in zip(codes, comparison.of_folds[name], strict=True)]
         for name in names
     }
     draws = []  # (resamples, models): the mean over the folds
@@ -171,12 +178,12 @@ def gains_over_usual(found: Comparison, codes: list[Array], settings: Settings, 
     sign = 1 if metric.more_is_better else -1
     differences = sign * (np.array(draws) - np.array(draws)[:, :1])
     errors = np.nanstd(differences, axis=0)
-    values = [metric.gain(found.validation[name], found.validation[usual]) for name in names]
+    values = [metric.gain(comparison.validation[name], comparison.validation[usual]) for name in names]
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
 
 
 def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:
-    """Five folds of few rows, three of more, a single split of many."""
+    """Five folds for few rows, three for more, a single split for many."""
     if rows.size > _MANY:
         fit, validate = train_test_split(rows, test_size=0.2, stratify=codes, random_state=settings.seed)
         return [(np.sort(fit), np.sort(validate))]
@@ -188,5 +195,7 @@ def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Row
 def _fit_and_predict(
     candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
 ) -> dict[str, Any]:
-    model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
-    return {"p": model.predict_proba(X[predict]).astype(np.float64)}
+    with caught_warnings() as messages:
+        model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
+        p = model.predict_proba(X[predict]).astype(np.float64)
+    return {"p": p, "warnings": np.array(messages, dtype=str)}

@@ -25,14 +25,18 @@ class StudyData:
     schema: Schema
     target: Target
     ids: list[str]
-    sources: list[dict[str, Any]]  # a record a file: path, rows, checksum
+    sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
     n_unlabeled_sources: int = 0  # the last ones
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on what was read and what was taken for what."""
+        """Sentences on what was read, and how it was understood."""
         of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
         return [*self.table.notes, *self.target.notes, *of_columns]
+
+    def to_report(self) -> dict[str, Any]:
+        """The fields that the report's findings have, too."""
+        return {name: getattr(self, name) for name in ("table", "schema", "target", "ids", "sources", "notes")}
 
 
 def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
@@ -51,7 +55,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
         for name in names:
             if name not in table.names or name == settings.target:
                 raise DataError(
-                    f"--{role} names {name!r}, which is no column besides the target; there are {_some(table)}."
+                    f"--{role} names {name!r}, which is not a column besides the target; there are {_some(table)}."
                 )
     schema = understand(table, drop=(*settings.drop, settings.target), ids=settings.id)
     schema.columns = [c for c in schema.columns if c.name != settings.target]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,22 @@ from dips._files.prepare import Preparation
 from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
 from dips._persistence.model import versions
-from dips._report import render, summarize
+from dips._report import TableFindings, render, summarize
 from dips._study.account import account_of, noise_estimate
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
-from dips._study.compare import Comparison, Split, compare, hold_out
+from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
-from dips._study.findings import Findings
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import find_leaks
 from dips._study.metrics import intervals
+from dips._study.records import metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
-from dips._tools.arrays import Array
+from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
+from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole
-
-Say = Callable[[str, float], None]
-"""Told what is being done, and what share of the work is behind."""
+from dips._tools.observer import Observer
 
 
 def fit(
@@ -43,8 +43,7 @@ def fit(
     unlabeled: Any = (),
     force: bool = False,
     command: str | None = None,
-    on_data: Callable[[StudyData, dict[str, float]], None] = lambda data, leaks: None,
-    say: Say = lambda what, share: None,
+    observer: Observer | None = None,
     **settings: Any,
 ) -> Run:
     """Compare four models on a table, keep the best, and write a run folder with a report.
@@ -52,26 +51,28 @@ def fit(
     Parameters
     ----------
     data : path, table, or a list of them
-        CSV, TSV, Parquet, Feather or Excel; rows without a label are put to use.
+        CSV, TSV, Parquet, Feather or Excel; rows without a label are used as unlabeled data.
     target : str
         The column with the labels.
     out : path
-        The folder to make; it is there in full or not at all. Stopped and called again, the work goes on.
+        The folder to make; it is complete or absent. A study that was stopped continues when called again.
     unlabeled : paths or tables
         More rows without labels.
     force : bool
-        Replace a run that is in `out` already.
+        Replace a run that exists in `out`.
+    command : str, optional
+        The command line to record in config.json.
+    observer : Observer, optional
+        Sees stages, data and warnings while the study runs; without one, warnings are issued as Python's.
     **settings
         Any of :class:`~dips._study.settings.Settings`.
-    on_data, say, command
-        Told what was understood and how far the work is; the command line to note down. For programs around this one.
 
     Examples
     --------
     >>> import tempfile
     >>> import pandas as pd
     >>> from dips.datasets import make_quadrants
-    >>> from dips._study import fit
+    >>> from dips import fit
     >>> X, y = make_quadrants(120, random_state=0)
     >>> table = pd.DataFrame(X, columns=["a", "b"]).assign(side=pd.Series(y).map({0: "left", 1: "right"}))
     >>> table.loc[80:, "side"] = None
@@ -81,35 +82,40 @@ def fit(
     (120, ['config.json', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv', 'samples.parquet'])
     """
     began = time.monotonic()
-    chosen_settings = Settings(target=target, **settings).checked()
+    observer = observer or PythonWarnings()
+    checked = Settings(target=target, **settings).checked()
     folder = RunFolder(out, force)
-    say("reading", 0.0)
-    study = read_data(data, chosen_settings, unlabeled)
-    split = hold_out(study.target, chosen_settings)
+    observer.message("reading", 0.0)
+    study = read_data(data, checked, unlabeled)
+    split = hold_out(study.target, checked)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
-        drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are put to use"
+        drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
         study.table.notes.append(f"{drawn}; --max-unlabeled changes that.")
     preparation = Preparation(study.schema).learn(study.table, np.concatenate([split.train, split.unlabeled]))
     X = preparation.encode(study.table)
-    leaks = find_leaks(preparation, X, study.target.codes, split.train, chosen_settings.seed)
-    on_data(study, leaks)
+    leaks = find_leaks(preparation, X, study.target.codes, split.train, checked.seed)
+    observer.on_data(study, leaks)
 
-    config = _config(study, chosen_settings, command)
+    config = _config(study, checked, command)
     folder.begin(fingerprint({k: config[k] for k in ("settings", "sources", "versions")}))
-    limit = chosen_settings.time_limit
-    deadline = np.inf if limit is None else began + 60 * limit
-    comparison = compare(X, study.target, split, chosen_settings, folder, deadline, lambda w, s: say(w, 0.8 * s))
-    say("training on all rows", 0.8)
-    found = _conclude(study, split, preparation, X, comparison, chosen_settings, leaks, say)
-    found.config = config
-    say("writing", 0.97)
-    _write(folder, found)
+    deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
+    comparison = compare(X, study.target, split, checked, folder, deadline, observer)
+    observer.message("training on all rows", FRACTION)
+    importances = _importances(preparation, X, study, split, comparison, checked)
+    observer.message("training on all rows", 0.86)
+    final = _train_on_all(study, split, comparison, checked)
+    observer.message("writing", 0.95)
+    found = _findings(study, split, comparison, final, checked)
+    found.importance, found.leaks, found.config = importances, leaks, config
+    _write(folder, found, comparison, split, final.preparation)
+    for sentence in found.warnings:
+        observer.on_record({"event": "warning", "message": sentence})
     return Run(folder.path)
 
 
 def _config(study: StudyData, settings: Settings, command: str | None) -> dict[str, Any]:
-    """Enough to run it again, and to tell whether the files are still the same."""
+    """Enough to run it again, and to tell whether the files have changed."""
     n_labeled_files = len(study.sources) - study.n_unlabeled_sources
     return {
         "made_by": "dips fit",
@@ -123,67 +129,79 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
     }
 
 
-def _conclude(
-    study: StudyData,
-    split: Split,
-    preparation: Preparation,
-    X: Array,
-    comparison: Comparison,
-    settings: Settings,
-    leaks: dict[str, float],
-    say: Say,
-) -> Findings:
-    """Score, train the chosen model on all labels, and judge every label."""
-    target, codes = study.target, study.target.codes
-    scores = intervals(codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
-    chosen = BY_NAME[comparison.chosen]
-    scored = chosen.fit(X, codes, split.train, split.unlabeled, settings)
-    weights = importance(
-        scored.predict_proba,
-        preparation,
-        X[split.test],
-        codes[split.test],
-        settings.metric,
-        target.positive,
-        settings.seed,
+def _importances(
+    preparation: Preparation, X: Array, study: StudyData, split: Split, comparison: Comparison, settings: Settings
+) -> dict[str, float]:
+    """How much each column matters to the chosen kind of model, on the held-out rows."""
+    codes, positive = study.target.codes, study.target.positive
+    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split.unlabeled, settings, comparison.warnings)
+    X_test, test_codes = X[split.test], codes[split.test]
+    return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
+
+
+@dataclass(frozen=True)
+class _Final:
+    """Models trained on all labels: the chosen one, the one that judges labels, and the one on labels as given."""
+
+    preparation: Preparation
+    X: Array
+    model: Any
+    judge: Any
+    first: Any
+
+
+def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
+    preparation = Preparation(study.schema).learn(study.table)
+    X, codes = preparation.encode(study.table), study.target.codes
+    labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
+    fitted = partial(
+        _fitted, X=X, codes=codes, rows=labeled, unlabeled=split.unlabeled, settings=settings, log=comparison.warnings
     )
-    say("training on all rows", 0.86)
-    final_preparation = Preparation(study.schema).learn(study.table)
-    X = final_preparation.encode(study.table)
-    labeled = np.flatnonzero(target.is_labeled)
-
-    def fitted(candidate: Candidate) -> Any:
-        return candidate.fit(X, codes, labeled, split.unlabeled, settings)
-
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
     first = model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN])
-    say("writing", 0.95)
-    account = account_of(judge, study.table, target, study.ids, model, split.unlabeled, X)
+    return _Final(preparation, X, model, judge, first)
+
+
+def _fitted(
+    candidate: Candidate, X: Array, codes: Array, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog
+) -> Any:
+    with caught_warnings() as messages:
+        model = candidate.fit(X, codes, rows, unlabeled, settings)
+    log.add(candidate.title, messages)
+    return model
+
+
+def _findings(
+    study: StudyData, split: Split, comparison: Comparison, final: _Final, settings: Settings
+) -> TableFindings:
+    target = study.target
+    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
+    account = account_of(final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
-    return Findings(
-        study=study,
-        settings=settings,
-        split=split,
-        comparison=comparison,
-        scores=scores,
-        importance=weights,
-        leaks=leaks,
-        preparation=final_preparation,
-        X=X,
-        model=model,
-        judge=judge,
-        first=first,
+    return TableFindings(
+        **study.to_report(),
         account=account,
-        noise_rate=noise_estimate(judge),
+        noise_rate=noise_estimate(final.judge),
+        X=final.X,
+        judge=final.judge,
+        first=final.first,
+        model=final.model,
+        metric=settings.metric,
+        settings=settings.to_json(),
+        models=model_records(comparison, scores),
+        test_rows=split.test,
+        test_probabilities=comparison.test,
+        warnings=comparison.warnings.sentences(),
     )
 
 
-def _write(folder: RunFolder, found: Findings) -> None:
-    staging, study = folder.staging, found.study
-    assert found.comparison is not None
-    about = {"target": study.target.name, "candidate": found.comparison.chosen, "ids": study.ids}
-    saved = SavedModel(found.model.estimator_, study.target.classes, found.preparation, about=about)
+def _write(
+    folder: RunFolder, found: TableFindings, comparison: Comparison, split: Split, preparation: Preparation
+) -> None:
+    staging = folder.staging
+    about = {"target": found.target.name, "candidate": comparison.chosen, "ids": found.ids}
+    saved = SavedModel(found.model.estimator_, found.target.classes, preparation, about=about)
     model_folder = staging / "model"
     if model_folder.exists():
         for left_over in model_folder.iterdir():
@@ -192,7 +210,7 @@ def _write(folder: RunFolder, found: Findings) -> None:
     samples = _plain_columns(found.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
-    write_json(staging / "metrics.json", found.metrics())
+    write_json(staging / "metrics.json", metrics_record(found, comparison, split))
     summary = without_nan(summarize(found))
     write_json(staging / "report.json", summary, indent=None)
     write_whole(staging / "report.html", render(summary).encode())

@@ -1,6 +1,6 @@
-"""The run folder: written beside its place and moved there whole, so that it is there in full or not at all.
+"""The run folder: written beside its place and moved there in one step, so that it is complete or absent.
 
-While a study runs, its finished parts lie in the hidden folder beside it; the same command finds them and goes on.
+While a study runs, its finished parts are cached in a hidden folder beside it; the same command continues from there.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips._tools.files import write_whole
+from dips._tools.files import whole_file, write_whole
 from dips.exceptions import OutputError
 
-MARK = "config.json"  # a folder that has it is one of ours
+MARK = "config.json"  # a folder that holds it is one of ours
 _STATE = "state"
 
 
 class RunFolder:
-    """Where a run goes to.
+    """The folder that a study writes to.
 
     Parameters
     ----------
     path : the folder to make
-    force : replace a run that is there already; anything else that is there is never replaced
+    force : replace a run that exists already; nothing else is ever replaced
 
     Attributes
     ----------
@@ -45,19 +45,19 @@ class RunFolder:
 
     def begin(self, fingerprint: str) -> bool:
         """Open the hidden folder; return whether the same study was begun there before."""
-        said = self.staging / _STATE / "fingerprint"
-        continues = said.exists() and said.read_text(encoding="utf-8") == fingerprint
+        kept = self.staging / _STATE / "fingerprint"
+        continues = kept.exists() and kept.read_text(encoding="utf-8") == fingerprint
         if not continues:
             shutil.rmtree(self.staging, ignore_errors=True)
             try:
                 (self.staging / _STATE).mkdir(parents=True)
             except OSError as error:
                 raise OutputError(f"{self.path} cannot be written: {error.strerror}.") from error
-            write_whole(said, fingerprint.encode())
+            write_whole(kept, fingerprint.encode())
         return continues
 
-    def remembered(self, name: str, compute: Callable[[], dict[str, Array]]) -> dict[str, Array]:
-        """Arrays computed before under this name, or computed now and kept."""
+    def cached(self, name: str, compute: Callable[[], dict[str, Array]]) -> dict[str, Array]:
+        """Return the arrays of this name; compute them if they are not in the cache."""
         path = self.staging / _STATE / f"{name}.npz"
         if path.exists():
             try:
@@ -66,13 +66,15 @@ class RunFolder:
             except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
                 path.unlink()  # cut off while it was written
         arrays = compute()
-        partial = path.with_suffix(".part.npz")
-        np.savez(partial, **arrays)  # type: ignore[arg-type]
-        os.replace(partial, path)
+        try:
+            with whole_file(path) as stream:
+                np.savez(stream, **arrays)  # type: ignore[arg-type]
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
         return arrays
 
-    def knows(self, name: str) -> bool:
-        """Whether a part of this name is finished."""
+    def is_cached(self, name: str) -> bool:
+        """Whether the arrays of this name are in the cache."""
         return (self.staging / _STATE / f"{name}.npz").exists()
 
     def finish(self) -> None:
@@ -90,17 +92,17 @@ class RunFolder:
 
 
 def refuse_to_overwrite(path: Path, force: bool) -> None:
-    """Refuse an output that is there, unless it is to be replaced and is one of ours."""
+    """Refuse an output that exists, unless it may be replaced and is one of ours."""
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not force:
-        raise OutputError(f"{path} is there already; choose another name with -o, or replace it with --force.")
+        raise OutputError(f"{path} exists already; choose another name with -o, or replace it with --force.")
     if path.is_dir() and not (path / MARK).exists():
         raise OutputError(
-            f"{path} holds other things than a run of dips, and --force replaces a whole folder; choose another name."
+            f"{path} is not a run folder of dips, and --force replaces a whole folder; choose another name."
         )
 
 
 def fingerprint(record: Any) -> str:
-    """Return what tells two studies apart."""
+    """Return a checksum that differs between two studies."""
     return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips.exceptions import UserError
+from dips.exceptions import SettingsError
 
 _LEAST = 1e-7  # a probability of 0 costs 16, not infinity
 _N_RESAMPLES = 1_000
@@ -93,7 +93,7 @@ def find_metric(name: str) -> str:
     """
     wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
     if wanted not in METRICS:
-        raise UserError(f"metric {name!r} is not known; there are {', '.join(METRICS)}.")
+        raise SettingsError(f"metric {name!r} is not known; there are {', '.join(METRICS)}.")
     return wanted
 
 

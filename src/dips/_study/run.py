@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dips._persistence import SavedModel, load_model
-from dips._study.account import suspects_of
+from dips._report.suspects import suspects_of
 from dips._study.folder import MARK
 from dips._tools.arrays import Array
 from dips.exceptions import ModelError

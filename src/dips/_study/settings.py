@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dips._study.backbones import BACKBONES
 from dips._study.metrics import find_metric
-from dips.curators import CURATORS
-from dips.exceptions import UserError
+from dips.backbones._registry import default_names
+from dips.curators._choose import resolve_curator
+from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
 
 
@@ -53,23 +53,27 @@ class Settings:
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse what is not known, before anything is read."""
-        for name, registry in (("labeler", LABELERS), ("curator", CURATORS)):
-            try:
-                registry.resolve(getattr(self, name))
-            except ValueError as error:
-                raise UserError(str(error)) from None
+        try:
+            LABELERS.resolve(self.labeler)
+            resolve_curator(self.curator, "tables")
+        except (ValueError, TypeError) as error:
+            raise SettingsError(str(error)) from None
         if self.curator == "none":
-            raise UserError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
-        if self.backbone not in BACKBONES:
-            raise UserError(f"backbone {self.backbone!r} is not known; there are {', '.join(BACKBONES)}.")
+            raise SettingsError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
+        if self.backbone not in default_names():
+            raise SettingsError(f"backbone {self.backbone!r} is not known; there are {', '.join(default_names())}.")
         if not 0.05 <= self.holdout <= 0.5:
-            raise UserError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
+            raise SettingsError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
         if self.rounds < 2:
-            raise UserError(f"rounds must be 2 or more, for the last makes no pseudo-labels; got {self.rounds}.")
+            raise SettingsError(f"rounds must be 2 or more, for the last makes no pseudo-labels; got {self.rounds}.")
         if self.max_unlabeled < 1:
-            raise UserError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
+            raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
         if self.time_limit is not None and self.time_limit <= 0:
-            raise UserError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
+            raise SettingsError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
+        if self.jobs == 0:
+            raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
+        if not 0 <= self.seed < 2**32:
+            raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
         listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
         return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
 
@@ -84,7 +88,7 @@ def read_config(path: Path) -> dict[str, Any]:
     Refuses a name that is no setting, so that a slip of the pen is not ignored.
     """
     if not path.exists():
-        raise UserError(f"There is no config file {path}.")
+        raise SettingsError(f"There is no config file {path}.")
     try:
         if path.suffix == ".json":
             record = json.loads(path.read_text(encoding="utf-8"))
@@ -92,10 +96,10 @@ def read_config(path: Path) -> dict[str, Any]:
         else:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, AttributeError) as error:
-        raise UserError(f"{path} is no {path.suffix.lstrip('.') or 'TOML'} file that can be read: {error}.") from error
+        raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
     known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}
     unknown = sorted(set(record) - known)
     if unknown:
-        raise UserError(f"{path} sets {unknown[0]!r}, which is no setting; there are {', '.join(sorted(known))}.")
+        raise SettingsError(f"{path} sets {unknown[0]!r}, which is no setting; there are {', '.join(sorted(known))}.")
     return record

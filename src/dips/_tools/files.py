@@ -1,4 +1,4 @@
-"""Files that are there in full or not at all, and plain data as JSON."""
+"""Files that are complete or absent, and plain data as JSON."""
 
 from __future__ import annotations
 
@@ -6,29 +6,42 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from dips.exceptions import OutputError
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there in full or not at all."""
+@contextlib.contextmanager
+def whole_file(path: Path, survives_power_loss: bool = False) -> Iterator[BinaryIO]:
+    """Open a file to write, which takes its place when the block ends; after an error nothing is left of it."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        partial.write_bytes(content)
+        with partial.open("wb") as stream:
+            yield stream
+            if survives_power_loss:
+                stream.flush()
+                os.fsync(stream.fileno())
         os.replace(partial, path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
-        with contextlib.suppress(OSError):  # what kept it from being written may keep it from being looked for
+        with contextlib.suppress(OSError):  # gone if all went well; and what stopped the writing may stop this too
             partial.unlink()
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is complete or absent."""
+    try:
+        with whole_file(path) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, where they are not there yet."""
+    """Make a folder and its parents, where they do not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -36,12 +49,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, record: Any, indent: int | None = 1) -> None:
-    """Write plain data as JSON, whole or not at all; NaN becomes null."""
+    """Write plain data as a JSON file that is complete or absent; NaN becomes null."""
     write_whole(path, (json.dumps(without_nan(record), indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def without_nan(record: Any) -> Any:
-    """Return plain data in which NaN and infinities, which JSON does not know, are None.
+    """Return plain data in which NaN and infinities, which JSON lacks, are None.
 
     Examples
     --------

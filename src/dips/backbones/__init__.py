@@ -1,54 +1,16 @@
-"""Backbones: one module a family of estimators, found by the type of the estimator."""
+"""Backbones: one module per family of estimators, found by the type of the estimator.
 
-from __future__ import annotations
+A family is everything about its estimators: how they are fitted, watched, replayed, seeded, varied, saved and loaded,
+and the settings that it suggests. Every module of this folder is imported here, and registers its own family.
+"""
 
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
+import importlib
+import pkgutil
 
 from dips.backbones._base import Backbone, StagedBackbone
-from dips.backbones._catboost import CatBoost
-from dips.backbones._epochs import Epochs
-from dips.backbones._lightgbm import LightGBM
-from dips.backbones._pipeline import PipelineBackbone
-from dips.backbones._plain import Plain
-from dips.backbones._staged import Staged
-from dips.backbones._torch import Torch
-from dips.backbones._xgboost import XGBoost
+from dips.backbones._registry import default_estimator, find_backbone, register_backbone
 
 __all__ = ["Backbone", "StagedBackbone", "default_estimator", "find_backbone", "register_backbone"]
 
-_FAMILIES: list[type[Backbone]] = [XGBoost, LightGBM, CatBoost, Epochs, Torch]
-
-
-def register_backbone(family: type[Backbone]) -> type[Backbone]:
-    """Add a family of your own, ahead of those that come with the package; usable as a decorator."""
-    _FAMILIES.insert(0, family)
-    return family
-
-
-def find_backbone(estimator: BaseEstimator) -> Backbone:
-    """Return how to fit and watch this estimator.
-
-    Families are compared by name, so that none of the optional libraries is imported to find out.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> type(find_backbone(HistGradientBoostingClassifier())).__name__
-    'Staged'
-    """
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        return PipelineBackbone(find_backbone(last), name)
-    names = {f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__}
-    for family in _FAMILIES:
-        if names.intersection(family.handles):
-            return family()
-    return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
-
-
-def default_estimator() -> BaseEstimator:
-    """XGBoost with slow, shallow, subsampled trees, which overfit a few hundred rows far less than its defaults do."""
-    from xgboost import XGBClassifier
-
-    return XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3, subsample=0.8)
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,10 +1,11 @@
-"""What the rounds need of a family of estimators: to fit one, to watch it learn, and to vary it."""
+"""What a family of estimators tells the rest: how to fit one, watch it learn, vary it, save it and load it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import has_fit_parameter
 
-from dips._data.tables import take
-from dips._dynamics import Watch
+from dips._data.containers import n_rows, take
+from dips._dynamics import Dynamics, Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
 
@@ -28,18 +29,37 @@ FitParams = dict[str, Array]
 class Backbone:
     """One family of estimators.
 
-    A subclass names the estimators it handles and says how the class probabilities at each checkpoint are had:
-    after the training (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`).
+    A subclass names the estimators it handles, and shows the class probabilities at each checkpoint: after the training
+    (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`). Everything else has a default.
     """
 
     handles: ClassVar[tuple[str, ...]] = ()
     """``package.ClassName`` of the estimators of this family; subclasses of them are handled too."""
 
+    name: ClassVar[str] = ""
+    """What the family is called in settings and in saved models; without one, it appears in neither."""
+
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """What pip installs for this family; the versions are recorded beside a saved model."""
+
+    file_name: ClassVar[str | None] = None
+    """The file that :meth:`save` writes; None if only pickle, which runs code when it is loaded, could store it."""
+
     threads: ClassVar[str | None] = None
-    """The parameter that says how many threads one fit may use."""
+    """The parameter that sets how many threads a fit may use."""
 
     one_at_a_time: ClassVar[bool] = False
-    """Whether two fits in two threads of one process would get in each other's way."""
+    """Whether two fits in two threads of one process would disturb each other."""
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator) -> Backbone:
+        """Return the object that handles this estimator."""
+        return cls()
+
+    @staticmethod
+    def default() -> BaseEstimator:
+        """Return the unfitted estimator to use where the user names the family and no settings."""
+        raise NotImplementedError
 
     def fit(
         self,
@@ -52,19 +72,38 @@ class Backbone:
         """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint."""
         if watch is not None:
             self.check(estimator)
-        fit_params = weights(estimator, sample_weight)
+        fit_params = self.weights(estimator, sample_weight)
         X, y = self.prepare(estimator, X, y)
         if watch is None:
             estimator.fit(X, y, **fit_params)
         else:
             self.fit_watched(estimator, X, y, fit_params, watch)
 
+    def takes_weights(self, estimator: BaseEstimator) -> bool:
+        """Whether the estimator's ``fit`` takes ``sample_weight``."""
+        return has_fit_parameter(estimator, "sample_weight")
+
+    def weights(self, estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
+        """Return the arguments that hand `sample_weight` to ``fit``; refuse weights that would be ignored."""
+        if sample_weight is None:
+            return {}
+        if not self.takes_weights(estimator):
+            raise ValueError(
+                f"sample_weight was given, but {type(estimator).__name__} has no use for it; "
+                "leave it out or choose a backbone whose fit takes sample_weight."
+            )
+        return {"sample_weight": sample_weight}
+
     def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
         """Return the training rows and labels as the estimator's ``fit`` wants them."""
         return X, y
 
     def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
-        """Fit as :meth:`fit` does, and show `watch` every checkpoint."""
+        """Fit as :meth:`fit` does, and show `watch` every checkpoint.
+
+        A model that is trained in epochs calls ``watch.begin(n_epochs)``, then after each epoch
+        ``watch.update(predict_proba)`` with its function from rows to class probabilities, and ``watch.finish()``.
+        """
         raise NotImplementedError
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
@@ -72,14 +111,33 @@ class Backbone:
         return np.asarray(estimator.predict_proba(X))
 
     def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
-        """Return the quickest way to the class probabilities of so many rows, of which X are a few."""
+        """Return the fastest function from rows to class probabilities, for `n_rows` rows of which X is a sample."""
         return partial(self.predict_proba, estimator)
 
+    def features(self, fitted: BaseEstimator, X: Any) -> Any:
+        """Return the rows as the classifier itself sees them, after any transformers before it."""
+        return X
+
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """How many checkpoints the fitted estimator can replay; `X` is for those that must replay a row to tell."""
+        return 0
+
+    def replayed(self, fitted: BaseEstimator, X: Any, n_classes: int) -> Dynamics | None:
+        """Return the dynamics of rows under a training that is over, or None if it cannot be replayed."""
+        return None
+
+    def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
+        """Return the probability of each row's label at `n_points` checkpoints from the first to the last.
+
+        None if the training cannot be replayed, and a column per checkpoint if there are fewer than `n_points`.
+        """
+        return None
+
     def check(self, estimator: BaseEstimator) -> None:
-        """Refuse, in a sentence, an estimator of this family whose settings leave no checkpoints to watch."""
+        """Refuse, in one sentence, an estimator whose settings leave no checkpoints to watch."""
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """Whether the estimator wants a data frame as the user gave it, not one encoded as numbers."""
+        """Whether the estimator wants the user's data frame itself, not one encoded as numbers."""
         return False
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
@@ -87,23 +145,31 @@ class Backbone:
         return clone(estimator)
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
-        """Give a model that was fitted on one thread back the threads its user had set."""
+        """Restore the user's number of threads in a model that was fitted on one."""
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Return the parameters that seed a fit, those of nested estimators included."""
         return [k for k in estimator.get_params() if k == "random_state" or k.endswith("__random_state")]
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
-        """Return settings that stop the estimator from printing, where its user did not ask it to print."""
+        """Return settings that stop the estimator from printing, unless the user asked it to print."""
         return {}
 
     def seeding(self, seed: int) -> AbstractContextManager[None]:
-        """Around a fit: seed what the estimator's own ``random_state`` does not reach."""
+        """Return a context for a fit that seeds what the estimator's own ``random_state`` does not reach."""
         return nullcontext()
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
-        """Parameters of one member of a diverse ensemble; its seed is set elsewhere."""
+        """Draw the parameters of one member of a diverse ensemble; its seed is set elsewhere."""
         return {}
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write the fitted estimator to a file that can be read without running code."""
+        raise NotImplementedError
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Read what :meth:`save` wrote; `unfitted` is the estimator that the user passed to ``load_model``, if any."""
+        raise NotImplementedError
 
 
 class StagedBackbone(Backbone):
@@ -115,7 +181,7 @@ class StagedBackbone(Backbone):
         self.replay(estimator, watch)
 
     def replay(self, estimator: BaseEstimator, watch: Watch) -> None:
-        """Show `watch` the checkpoints of a fitted estimator, by compiled code where its trees can be read."""
+        """Show `watch` the checkpoints of a fitted estimator, by compiled code if its trees can be read."""
         forest: Forest | Leaves | None = None
         for i, (rows, X) in enumerate(watch.batches()):
             if i == 0:
@@ -132,19 +198,32 @@ class StagedBackbone(Backbone):
                     dynamics.record(self.stages(estimator, take(X, dynamics.track)))
         watch.finish()
 
+    def replayed(self, fitted: BaseEstimator, X: Any, n_classes: int) -> Dynamics | None:
+        """Replay the checkpoints on these rows."""
+        dynamics = Dynamics(n_rows(X), n_classes)
+        self.replay(fitted, Watch(X, dynamics))
+        return dynamics
+
+    def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
+        """Replay the checkpoints, and keep no more than what is asked for."""
+        n = self.n_checkpoints(fitted, X)
+        wanted = set(np.linspace(0, n - 1, min(n_points, n)).round().astype(int).tolist())
+        rows, stages = np.arange(labels.size), enumerate(self.stages(fitted, X))
+        return np.column_stack([np.asarray(p)[rows, labels] for e, p in stages if e in wanted])
+
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | Leaves | None:
-        """Return the trees of the fitted estimator, checked on a few rows of X, or None where they cannot be read."""
+        """Return the trees of the fitted estimator, checked on a few rows of X, or None if they cannot be read."""
         return None
 
     def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
-        """Walk the trees by compiled code, where that pays for reading them."""
+        """Walk the trees by compiled code if there are enough rows to make up for reading the trees."""
         forest = self.forest(estimator, X) if n_rows >= _MANY_ROWS and kernel.library() else None
         if not isinstance(forest, Forest):
             return super().predictor(estimator, X, n_rows)
         return partial(forest.predict_proba, n_threads=self.n_threads(estimator))
 
     def n_threads(self, estimator: BaseEstimator) -> int:
-        """How many threads the estimator uses to predict: those it was told, or as many as OpenMP may."""
+        """How many threads the estimator predicts with: its own setting, or else what OpenMP allows."""
         told = estimator.get_params().get(self.threads)
         return effective_n_jobs(told) if told and told > 0 else _openmp_effective_n_threads()
 
@@ -155,18 +234,6 @@ class StagedBackbone(Backbone):
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Class probabilities (n, C) at each checkpoint, from the first to the last."""
         raise NotImplementedError
-
-
-def weights(estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
-    """Arguments that hand `sample_weight` to ``fit``, refused where the estimator would ignore it."""
-    if sample_weight is None:
-        return {}
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"sample_weight was given, but {type(estimator).__name__} has no use for it; "
-            "leave it out or choose a backbone whose fit takes sample_weight."
-        )
-    return {"sample_weight": sample_weight}
 
 
 def probabilities(margin: Array) -> Array:
@@ -183,12 +250,12 @@ def probabilities(margin: Array) -> Array:
 
 
 def normalized(p: Array) -> Array:
-    """Class probabilities (n, C) of one class against the rest each, made to add up to 1."""
+    """Scale the probabilities (n, C) of one class against the rest, so that each row adds up to 1."""
     return p / p.sum(axis=1, keepdims=True)
 
 
 def random_tree_parameters(rng: np.random.RandomState) -> dict[str, Any]:
-    """Draw one member of an ensemble of boosted trees, as spread out as those of the CSA and DIPS studies."""
+    """Draw one member of an ensemble of boosted trees from the ranges of the CSA and DIPS studies."""
     return {
         "max_depth": int(rng.randint(3, 20)),
         "learning_rate": float(rng.choice([0.01, 0.1, 0.2, 0.3])),

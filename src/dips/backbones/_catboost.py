@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,27 @@ from sklearn.base import BaseEstimator
 from dips._forest import Leaves
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
+from dips.backbones._registry import register_backbone
 
 _MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
 
 
+@register_backbone
 class CatBoost(StagedBackbone):
-    """``CatBoostClassifier``, which replays its rounds by itself."""
+    """``CatBoostClassifier``, which can replay its own rounds."""
 
     handles = ("catboost.CatBoostClassifier",)
+    name = "catboost"
+    libraries = ("catboost",)
+    file_name = "backbone.cbm"
     threads = "thread_count"
+
+    @staticmethod
+    def default() -> BaseEstimator:
+        """Slow, shallow trees."""
+        from catboost import CatBoostClassifier
+
+        return CatBoostClassifier(iterations=200, learning_rate=0.05, depth=4, allow_writing_files=False, verbose=False)
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the trees kept."""
@@ -81,3 +94,13 @@ class CatBoost(StagedBackbone):
         }
         drawn["max_depth"] = min(drawn["max_depth"], _MAX_DEPTH)
         return {next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()}
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write CatBoost's own binary form."""
+        fitted.save_model(str(path), format="cbm")
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Read it into a new classifier."""
+        from catboost import CatBoostClassifier
+
+        return CatBoostClassifier().load_model(str(path), format="cbm")

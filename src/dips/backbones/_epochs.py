@@ -12,8 +12,10 @@ from sklearn.utils import check_random_state, compute_class_weight
 from dips._dynamics import Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone, FitParams
+from dips.backbones._registry import register_backbone
 
 
+@register_backbone
 class Epochs(Backbone):
     """Estimators with ``partial_fit``, driven one epoch at a time by their own stopping rule.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,42 @@ from sklearn.base import BaseEstimator
 from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
+from dips.backbones._registry import register_backbone
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
 _ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
 
 
+class LoadedBooster:
+    """A LightGBM booster read from a file; it predicts as its classifier did."""
+
+    def __init__(self, booster: Any) -> None:
+        self.booster_ = booster
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C)."""
+        p = np.asarray(self.booster_.predict(X))
+        return np.column_stack([1 - p, p]) if p.ndim == 1 else p
+
+
+@register_backbone
 class LightGBM(StagedBackbone):
     """``LGBMClassifier`` with additive boosters."""
 
-    handles = ("lightgbm.LGBMClassifier",)
+    handles = ("lightgbm.LGBMClassifier", "dips.LoadedBooster")
+    name = "lightgbm"
+    libraries = ("lightgbm",)
+    file_name = "backbone.txt"
     threads = "n_jobs"
+
+    @staticmethod
+    def default() -> BaseEstimator:
+        """Slow, small, subsampled trees."""
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(
+            n_estimators=200, learning_rate=0.05, num_leaves=15, subsample=0.8, subsample_freq=1, verbosity=-1
+        )
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse the booster that averages trees grown side by side, and scores that are no log-odds."""
@@ -60,7 +87,7 @@ class LightGBM(StagedBackbone):
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Those of one class against the rest do not add up to 1 by themselves."""
         p = super().predict_proba(estimator, X)
-        return normalized(p) if estimator.get_params()["objective"] in _ONE_AGAINST_THE_REST else p
+        return normalized(p) if estimator.booster_.params.get("objective") in _ONE_AGAINST_THE_REST else p
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Threads of a prediction are read when it is made."""
@@ -77,6 +104,16 @@ class LightGBM(StagedBackbone):
         drawn["subsample_freq"] = 1  # without it LightGBM ignores subsample
         drawn["colsample_bytree"] = drawn.pop("column_share")
         return drawn
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write LightGBM's own text."""
+        path.write_text(fitted.booster_.model_to_string(), encoding="utf-8")
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Read the booster; LightGBM has no way to make a classifier of it."""
+        from lightgbm import Booster
+
+        return LoadedBooster(Booster(model_str=path.read_text(encoding="utf-8")))
 
 
 _CATEGORICAL, _DEFAULT_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2, 4, 8  # bits of decision_type

@@ -1,4 +1,4 @@
-"""A Pipeline that ends in any backbone: its transformers are fitted on the training rows, its end is watched."""
+"""A Pipeline that ends in any backbone: the transformers are fitted on the training rows, the last step is watched."""
 
 from __future__ import annotations
 
@@ -9,18 +9,28 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from dips._dynamics import Watch
+from dips._dynamics import Dynamics, Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone
+from dips.backbones._registry import find_backbone, register_backbone
 
 
+@register_backbone
 class PipelineBackbone(Backbone):
     """Wraps the backbone of the last step."""
 
-    def __init__(self, last: Backbone, name: str) -> None:
-        self.last, self.name = last, name
+    handles = ("sklearn.Pipeline",)
+
+    def __init__(self, last: Backbone, step: str) -> None:
+        self.last, self.step = last, step
         self.one_at_a_time = last.one_at_a_time  # type: ignore[misc]
-        self.threads = f"{name}__{last.threads}" if last.threads else None  # type: ignore[misc]
+        self.threads = f"{step}__{last.threads}" if last.threads else None  # type: ignore[misc]
+
+    @classmethod
+    def of(cls, estimator: BaseEstimator) -> Backbone:
+        """Find the family of the last step."""
+        step, last = estimator.steps[-1]
+        return cls(find_backbone(last), step)
 
     def fit(
         self,
@@ -41,16 +51,32 @@ class PipelineBackbone(Backbone):
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Transform, then ask the last step's family."""
-        transformers = estimator[:-1]
-        return self.last.predict_proba(estimator[-1], transformers.transform(X) if len(transformers) else X)
+        return self.last.predict_proba(estimator[-1], _transformed(estimator, X))
+
+    def features(self, fitted: BaseEstimator, X: Any) -> Any:
+        """Transform, then ask the last step's family."""
+        return self.last.features(fitted[-1], _transformed(fitted, X))
+
+    def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
+        """Transform, then ask the last step's family."""
+        return self.last.n_checkpoints(estimator[-1], _transformed(estimator, X))
+
+    def replayed(self, fitted: BaseEstimator, X: Any, n_classes: int) -> Dynamics | None:
+        """Transform, then ask the last step's family."""
+        return self.last.replayed(fitted[-1], _transformed(fitted, X), n_classes)
+
+    def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
+        """Transform, then ask the last step's family."""
+        return self.last.curves(fitted[-1], _transformed(fitted, X), labels, n_points)
 
     def predictor(self, estimator: BaseEstimator, X: Any, n_rows: int) -> Callable[[Any], Array]:
-        """Transform, then go the way of the last step's family."""
-        transformers = estimator[:-1]
-        if not len(transformers):
-            return self.last.predictor(estimator[-1], X, n_rows)
-        predict = self.last.predictor(estimator[-1], transformers.transform(X), n_rows)
-        return lambda X: predict(transformers.transform(X))
+        """Transform, then ask the last step's family."""
+        predict = self.last.predictor(estimator[-1], _transformed(estimator, X), n_rows)
+        return lambda X: predict(_transformed(estimator, X))
+
+    def takes_weights(self, estimator: BaseEstimator) -> bool:
+        """Weights reach the last step alone."""
+        return self.last.takes_weights(estimator[-1])
 
     def check(self, estimator: BaseEstimator) -> None:
         """Ask the last step's family."""
@@ -61,9 +87,9 @@ class PipelineBackbone(Backbone):
         return True
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
-        """Copy the last step as its family does; another may be no estimator but "passthrough" or None."""
+        """Copy the last step as its family does; other steps may be "passthrough" or None."""
         steps = [(name, clone(step, safe=False)) for name, step in estimator.steps[:-1]]
-        last = (self.name, self.last.clone(estimator[-1]))
+        last = (self.step, self.last.clone(estimator[-1]))
         return type(estimator)(**estimator.get_params(deep=False) | {"steps": [*steps, last]})
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
@@ -72,13 +98,13 @@ class PipelineBackbone(Backbone):
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Seeds of the transformers and of the last step, each by its family's names."""
-        last = [f"{self.name}__{k}" for k in self.last.seed_parameters(estimator[-1])]
-        others = [k for k in super().seed_parameters(estimator) if not k.startswith(f"{self.name}__")]
+        last = [f"{self.step}__{k}" for k in self.last.seed_parameters(estimator[-1])]
+        others = [k for k in super().seed_parameters(estimator) if not k.startswith(f"{self.step}__")]
         return others + last
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
         """Ask the last step's family."""
-        return {f"{self.name}__{k}": v for k, v in self.last.quiet_parameters(estimator[-1]).items()}
+        return {f"{self.step}__{k}": v for k, v in self.last.quiet_parameters(estimator[-1]).items()}
 
     def seeding(self, seed: int) -> AbstractContextManager[None]:
         """Ask the last step's family."""
@@ -86,4 +112,9 @@ class PipelineBackbone(Backbone):
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
         """Vary the last step."""
-        return {f"{self.name}__{k}": v for k, v in self.last.vary(estimator[-1], rng).items()}
+        return {f"{self.step}__{k}": v for k, v in self.last.vary(estimator[-1], rng).items()}
+
+
+def _transformed(fitted: BaseEstimator, X: Any) -> Any:
+    transformers = fitted[:-1]
+    return transformers.transform(X) if len(transformers) else X

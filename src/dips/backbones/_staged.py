@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from dips._data.tables import take
+from dips._data.containers import take
 from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, random_tree_parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,19 @@ from sklearn.base import BaseEstimator
 from dips._dynamics import Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone, FitParams
+from dips.backbones._registry import register_backbone
+from dips.exceptions import ModelError
 
 
+@register_backbone
 class Torch(Backbone):
     """skorch nets, watched at the end of every epoch; their own schedulers and stopping rules stay in charge."""
 
     handles = ("skorch.NeuralNetClassifier", "skorch.NeuralNetBinaryClassifier")
-    one_at_a_time = True  # torch draws its random numbers from one generator a process
+    name = "torch"
+    libraries = ("torch", "skorch")
+    file_name = "backbone.npz"
+    one_at_a_time = True  # torch has one random number generator per process
 
     @contextmanager
     def seeding(self, seed: int) -> Iterator[None]:
@@ -69,6 +76,32 @@ class Torch(Backbone):
             yield
         finally:
             del net.on_epoch_end
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write the weights; the code of the module is the user's."""
+        state = {name: tensor.detach().cpu().numpy() for name, tensor in fitted.module_.state_dict().items()}
+        with path.open("wb") as stream:
+            np.savez(stream, **state)
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Initialize the user's net and give it the stored weights."""
+        import torch
+
+        if unfitted is None:
+            raise ModelError(
+                "The backbone is a PyTorch module, whose weights are stored but not its code; pass the net, unfitted, "
+                "as load_model(folder, backbone=net)."
+            )
+        with np.load(path, allow_pickle=False) as stored:
+            state = {name: torch.as_tensor(stored[name]) for name in stored.files}
+        net = unfitted.initialize()
+        try:
+            net.module_.load_state_dict(state)
+        except RuntimeError as error:
+            raise ModelError(
+                f"The stored weights are not those of this net: {str(error).splitlines()[-1].strip()}"
+            ) from error
+        return net
 
 
 def _single(X: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,27 @@ from sklearn.base import BaseEstimator
 from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
+from dips.backbones._registry import register_backbone
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
 
+@register_backbone
 class XGBoost(StagedBackbone):
     """``XGBClassifier`` with tree boosters."""
 
     handles = ("xgboost.XGBClassifier",)
+    name = "xgboost"
+    libraries = ("xgboost",)
+    file_name = "backbone.ubj"
     threads = "n_jobs"
+
+    @staticmethod
+    def default() -> BaseEstimator:
+        """Slow, shallow, subsampled trees."""
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3, subsample=0.8)
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse settings under which there is no sequence of checkpoints, or no probabilities."""
@@ -94,6 +107,18 @@ class XGBoost(StagedBackbone):
         drawn["subsample"] = drawn.pop("row_share")
         drawn["colsample_bytree"] = drawn.pop("column_share")
         return drawn
+
+    def save(self, fitted: BaseEstimator, path: Path) -> None:
+        """Write XGBoost's own binary form."""
+        fitted.save_model(path)
+
+    def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
+        """Read it into the given classifier or a new one."""
+        from xgboost import XGBClassifier
+
+        model = XGBClassifier() if unfitted is None else unfitted
+        model.load_model(path)
+        return model
 
 
 def _read(learner: dict[str, Any]) -> Forest | None:

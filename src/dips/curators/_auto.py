@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
-from dips._data.tables import take
+from dips._data.containers import take
 from dips._tools.arrays import Array, Rows
 from dips.curators._base import Curator, Evidence
 from dips.curators._second_opinion import linear_out_of_fold

@@ -58,13 +58,14 @@ class Curator(BaseEstimator):
 
     A subclass has a ``name``, lists the ``statistics`` it reads besides confidence and aleatoric, and implements
     :meth:`curate`. One object serves one run, from the start through the rounds, so it may remember what it learned;
-    such attributes end in ``_``.
+    such attributes end in ``_``. A curator that can judge tables only, or images only, says so in ``judges``.
 
     Labelers propose rows of each class in proportion to the useful labels. Where these are very skewed, the authors
     even the classes out; a curator that wants them as they are has ``evens_classes = False``.
     """
 
     name: ClassVar[str]
+    judges: ClassVar[tuple[str, ...]] = ("tables", "images")
     statistics: ClassVar[tuple[str, ...]] = ()
     evens_classes: ClassVar[bool] = True
     window: tuple[float, float] = (0.0, 1.0)

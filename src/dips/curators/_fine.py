@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
-from dips._data.tables import TableEncoder
+from dips._data.encoder import TableEncoder
 from dips._tools.arrays import Array
 from dips.curators._base import Curator, Evidence
 from dips.curators._mixture import smaller_group
@@ -31,6 +31,7 @@ class FINE(Curator):
     """
 
     name = "fine"
+    judges = ("tables",)  # it compares columns
 
     def curate(self, evidence: Evidence) -> Array:
         """Split each class by alignment."""

@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from dips._data.encoder import TableEncoder
 from dips._data.folds import training_and_test
-from dips._data.tables import TableEncoder
 from dips._tools.arrays import Array
 
 _MAX_ROWS = 20_000  # a linear model learns little more from more

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from dips._tools.files import whole_file
 from dips.exceptions import DataError
 
 _CHUNK = 1 << 20
@@ -60,21 +61,19 @@ def fetch(remote: Remote, folder: Path) -> Path:
     if path.exists():
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    beside, digest = path.with_name(f".{path.name}.{os.getpid()}.part"), _digest(remote)
+    digest = _digest(remote)
     try:
-        with urllib.request.urlopen(remote.url, timeout=_TIMEOUT_S) as source, beside.open("wb") as target:
-            while chunk := source.read(_CHUNK):
-                target.write(chunk)
-                digest.update(chunk)
-        _check(remote, digest.hexdigest())
-        os.replace(beside, path)
+        with whole_file(path) as target:
+            with urllib.request.urlopen(remote.url, timeout=_TIMEOUT_S) as source:
+                while chunk := source.read(_CHUNK):
+                    target.write(chunk)
+                    digest.update(chunk)
+            _check(remote, digest.hexdigest())
     except OSError as error:
         raise DataError(
             f"{remote.file_name} could not be fetched from {remote.url} ({error}); go online, or put the file into "
             f"{folder}, or name a folder that holds it in DIPS_DATA."
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)
     return path
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips.datasets._download import Remote, cache_folder, fetch
-from dips.exceptions import DataError, UserError
+from dips.exceptions import DataError, InputError, UserError
 
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
 _PEOPLE = "https://github.com/UCSC-REAL/cifar-10-100n/raw/main/data/"
@@ -91,7 +91,7 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
     EuroSAT has no official test images: a fifth of each class is set aside, the same at every call.
     """
     if name not in LOADERS:
-        raise ValueError(f"There is no image set {name!r}; there are {', '.join(LOADERS)}.")
+        raise InputError(f"There is no image set {name!r}; there are {', '.join(LOADERS)}.")
     try:
         for place in (folder, os.environ.get("DIPS_DATA")):
             if place and name in _MOSAICS and (Path(place) / _MOSAICS[name]).exists():

@@ -15,9 +15,10 @@ from scipy.stats import truncnorm
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, encode_labels
-from dips._data.tables import TableEncoder
 from dips._tools.arrays import Array
+from dips.exceptions import InputError
 
 
 def flip_labels(y: Any, rate: float, *, random_state: Any = None) -> tuple[Array, Array]:
@@ -88,7 +89,7 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     rows = rows[wrong]
     features = _standardized(X)
     if features.shape[0] != labels.codes.size:
-        raise ValueError(f"X and y must be of one length; X has {features.shape[0]} rows, y has {labels.codes.size}.")
+        raise InputError(f"X and y must be of one length; X has {features.shape[0]} rows, y has {labels.codes.size}.")
     noisy = labels.codes.copy()
     for c in range(n_classes):
         of_class = rows[labels.codes[rows] == c]
@@ -128,11 +129,11 @@ def _changed(labels: Labels, noisy: Array) -> tuple[Array, Array]:
 
 def _checked_rate(rate: float) -> float:
     if not 0 <= rate <= 1:
-        raise ValueError(f"A noise rate is a share between 0 and 1; got {rate!r}.")
+        raise InputError(f"A noise rate is a share between 0 and 1; got {rate!r}.")
     return rate
 
 
 def _check_classes(named: Mapping[Any, Any], classes: list[Any]) -> None:
     unknown = set(named) - set(classes)
     if unknown:
-        raise ValueError(f"rates names classes {sorted(unknown, key=str)} that y does not have.")
+        raise InputError(f"rates names classes {sorted(unknown, key=str)} that y does not have.")

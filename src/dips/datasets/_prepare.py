@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._data.tables import TableEncoder
+from dips._data.encoder import TableEncoder
 from dips._tools.arrays import Array
 from dips.datasets._declaration import ANY_OTHER, Declaration
 from dips.exceptions import DataError

@@ -5,14 +5,14 @@ try:
 except ImportError as error:
     raise ImportError("dips.vision needs PyTorch; install it with pip install 'dips-ssl[torch]'.") from error
 
+from dips.curators._image_auto import ImageAuto
+from dips.curators._percentile import Percentile
 from dips.vision._augment import Augmentation
-from dips.vision._auto import ImageAuto
 from dips.vision._classifier import ImageClassifier
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
 from dips.vision._images import read_dataset, read_image_folder
 from dips.vision._networks import FastNet, WideResNet
-from dips.vision._percentile import Percentile
 
 __all__ = [
     "Augmentation",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 from sklearn.base import BaseEstimator
 
-from dips.vision._pool import Pool
+from dips._tools.files import whole_file
+from dips.exceptions import InputError
+from dips.vision._image_pool import ImagePool
 
 if TYPE_CHECKING:
-    from dips.vision._run import Run
+    from dips.vision._rounds import ImageRounds
 
 _KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
 _ROWS_LOOKED_AT = 1000
 
 
-def describe(pool: Pool, *settings: Any) -> str:
+def describe(pool: ImagePool, *settings: Any) -> str:
     """All that must be the same for a run to be continued, as text: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
     every = max(1, pool.images.shape[0] // _ROWS_LOOKED_AT)
@@ -41,18 +42,14 @@ def _as_text(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(f'{k}={_as_text(v)}' for k, v in sorted(settings.items()))})"
 
 
-def save(path: Path, run: Run) -> None:
+def save(path: Path, run: ImageRounds) -> None:
     """Write beside the file, then put it in its place in one move."""
     state = {name: getattr(run, name) for name in _KEPT}
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
+    with whole_file(path, survives_power_loss=True) as file:
         torch.save({"described": run.described, "training": run.training.state(), "run": state}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
 
 
-def load(path: Path, run: Run) -> None:
+def load(path: Path, run: ImageRounds) -> None:
     """Bring a run to where the file left it; without a file, leave it at its start.
 
     The file holds Python objects, so load only what you wrote yourself.
@@ -61,7 +58,7 @@ def load(path: Path, run: Run) -> None:
         return
     stored = torch.load(path, map_location=run.pool.device, weights_only=False)
     if stored["described"] != run.described:
-        raise ValueError(
+        raise InputError(
             f"{path} was written by a run with other settings or data, so it cannot be continued; remove it, or name "
             f"another file. It has: {stored['described']}. This run has: {run.described}."
         )

@@ -17,28 +17,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
-from dips._data.tables import row_names
+from dips._estimators.samples import samples_frame
 from dips._tools.arrays import Array
-from dips.curators import CURATORS, FINE, Curator
+from dips.curators import Curator
+from dips.curators._choose import resolve_curator
+from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
-from dips.vision._auto import ImageAuto
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
+from dips.vision._image_pool import ImagePool
 from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
 from dips.vision._optimizer import Schedule
-from dips.vision._percentile import Percentile
-from dips.vision._pool import Pool
 from dips.vision._report import write_report
 from dips.vision._reporting import json_lines, progress
-from dips.vision._run import Plan, Run
+from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe, predict
 
 METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
-_OF_IMAGES: dict[str, Callable[[], Curator]] = {"auto": ImageAuto, "percentile": Percentile}
 _MAX_SEED = 2**31 - 1
 _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
@@ -58,7 +58,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
-        Who judges: "auto" (:class:`~dips.vision.ImageAuto`), "percentile" (the authors' rule for images), any curator
+        Who judges: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for images), any curator
         of the tables: "dips", "confidence", "small_loss", "fluctuation", "none", an object, or a function of the
         evidence.
     n_steps : int, default=20_000
@@ -189,17 +189,17 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:
-            raise ValueError(
+            raise InputError(
                 f"X and y must be of one length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
-        recipe, curator = self._recipe(), image_curator(self.curator)
+        recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
         log = None if self.log is None else _file("log", self.log)
-        plan = Plan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
+        plan = CurationPlan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = _distributed.join(_device(self.device))
-        pool = Pool.of(images, labels.codes, labels.classes.size, device)
+        pool = ImagePool.of(images, labels.codes, labels.classes.size, device)
         seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
-        run = Run(
+        run = ImageRounds(
             pool,
             recipe,
             plan,
@@ -253,9 +253,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _recipe(self) -> Recipe:
         if isinstance(self.network, str) and self.network not in NETWORKS:
-            raise ValueError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
+            raise InputError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
         if isinstance(self.method, str) and self.method not in METHODS:
-            raise ValueError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
+            raise InputError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
         return Recipe(
             self.network,
             METHODS[self.method]() if isinstance(self.method, str) else self.method,
@@ -266,25 +266,23 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             self.compiled,
         )
 
-    def _keep(self, run: Run, labels: Labels, index: pd.Index | None) -> None:
+    def _keep(self, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
         self.classes_, self.curator_ = labels.classes, run.curator
         self.network_, self.scaling_ = run.training.averaged, run.pool.scaling
         self.history_ = pd.DataFrame(run.history)
         p = run.training.probabilities()
         is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
         final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
-        distrusted = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
-        self.samples_ = pd.DataFrame(
-            {
-                "source": np.where(run.is_given, "given", np.where(is_pseudo, "pseudo", "unlabeled")),
-                "given_label": labels.decode_or_none(run.labels),
-                "final_label": labels.decode_or_none(final),
-                "round": np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
-                "confidence": run.confidence,
-                "aleatoric": run.aleatoric,
-                "useful": run.useful & (run.is_given | is_pseudo),
-                "suggested_label": labels.decode_or_none(np.where(distrusted, p.argmax(axis=1), UNLABELED)),
-            },
+        has_suggestion = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
+        self.samples_ = samples_frame(
+            labels.decode_or_none,
+            given=run.labels,
+            final=final,
+            rounds=np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
+            confidence=run.confidence,
+            aleatoric=run.aleatoric,
+            useful=run.useful & (run.is_given | is_pseudo),
+            suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
             index=index,
         )
         self.transduction_ = labels.decode(final)
@@ -292,22 +290,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
 
 
-def image_curator(curator: Any) -> Curator:
-    """Return the curator of a name, with those that are for images alone; or the object or function given."""
-    is_ours = isinstance(curator, str) and curator in _OF_IMAGES
-    found = CURATORS.resolve(_OF_IMAGES[curator]() if is_ours else curator)
-    if isinstance(found, FINE):
-        raise ValueError('curator="fine" looks at the columns of a table and cannot judge images; choose another.')
-    return found
-
-
 def _file(name: str, given: str | Path) -> Path:
     """Return where to write, refused before any work if nothing can be written there."""
     path = Path(given)
     if os.path.isdir(path) or not os.path.isdir(path.parent):
-        raise ValueError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
+        raise InputError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
     if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
+        raise InputError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
     return path
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dips._tools.arrays import Array
+from dips.exceptions import InputError
 
 _LEAST_SIDE = 8  # three times halved, one pixel is left
 _ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
@@ -25,23 +26,23 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
     try:
         images = np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"Images must be one array, all of one size ({error}).") from error
+        raise InputError(f"Images must be one array, all of one size ({error}).") from error
     if images.dtype != np.uint8:
-        raise ValueError(f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}{_way_to_bytes(images)}.")
+        raise InputError(f"Images must be bytes from 0 to 255 (uint8); got {images.dtype}{_way_to_bytes(images)}.")
     if images.ndim == 3:
         images = images[..., None]
     if images.ndim != 4:
-        raise ValueError(
+        raise InputError(
             f"Images must be of shape (n, height, width, channels), or (n, height, width) if gray; got {images.shape}."
         )
     if images.shape[3] > 4 and images.shape[1] <= 4:
-        raise ValueError(
+        raise InputError(
             f"Images of shape {images.shape} have their channels first; put them last with X.transpose(0, 2, 3, 1)."
         )
     if min(images.shape[1:3]) < _LEAST_SIDE:
-        raise ValueError(f"Images must be at least {_LEAST_SIDE} pixels high and wide; got {images.shape[1:3]}.")
+        raise InputError(f"Images must be at least {_LEAST_SIDE} pixels high and wide; got {images.shape[1:3]}.")
     if n_channels is not None and images.shape[3] != n_channels:
-        raise ValueError(f"The network was trained on images of {n_channels} channels; these have {images.shape[3]}.")
+        raise InputError(f"The network was trained on images of {n_channels} channels; these have {images.shape[3]}.")
     return images
 
 
@@ -86,10 +87,10 @@ def read_image_folder(
     folder = Path(folder)
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix.lower() in _ENDINGS)
     if not names:
-        raise ValueError(f"No image was found in {folder}; looked for {', '.join(sorted(_ENDINGS))}.")
+        raise InputError(f"No image was found in {folder}; looked for {', '.join(sorted(_ENDINGS))}.")
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
-            raise ValueError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
+            raise InputError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
     y = _labels_of(names, labels, folder)
     images = []
     for name in names:
@@ -98,21 +99,21 @@ def read_image_folder(
             images.append(np.asarray(resized, dtype=np.uint8))
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
-        raise ValueError(f"The images are of {len(shapes)} sizes, such as {sorted(shapes)[:2]}; choose one with size=.")
+        raise InputError(f"The images are of {len(shapes)} sizes, such as {sorted(shapes)[:2]}; choose one with size=.")
     return as_images(np.stack(images)), y
 
 
 def _labels_of(names: list[str], labels: str | Path | pd.DataFrame, folder: Path) -> pd.Series:
     table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels)
     if table.shape[1] < 2:
-        raise ValueError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
+        raise InputError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
     given = pd.Series(table.iloc[:, 1].to_numpy(), index=table.iloc[:, 0].astype(str).to_numpy(), dtype=object)
     missing = given.index.difference(names)
     if len(missing):
-        raise ValueError(f"The table names {len(missing)} files that are not in {folder}, such as {missing[0]!r}.")
+        raise InputError(f"The table names {len(missing)} files that are not in {folder}, such as {missing[0]!r}.")
     if not given.index.is_unique:
         twice = given.index[given.index.duplicated()][0]
-        raise ValueError(f"The table names {twice!r} more than once; give each file one label.")
+        raise InputError(f"The table names {twice!r} more than once; give each file one label.")
     y = given.reindex(names)
     return y.where(y.notna(), None).rename("label")
 
@@ -138,7 +139,7 @@ def _as_bytes(image: Any) -> Array:
         if image.is_floating_point():
             low, high = float(image.min()), float(image.max())
             if not 0 <= low <= high <= 1:
-                raise ValueError(
+                raise InputError(
                     f"A tensor of floats must be from 0 to 1; got {low:.3g} to {high:.3g}. "
                     "Leave normalization to the classifier."
                 )

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from dips._report import ImageFindings, render, summarize_images
-from dips._study.account import ranks_of
+from dips._report.suspects import suspicion_ranks
 from dips._tools.arrays import Array
 from dips._tools.files import without_nan, write_whole
+from dips.exceptions import InputError
 from dips.vision._images import as_images
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def findings_of(
     """Gather what the page is made from; refuse, before any work, what it cannot be made from."""
     images, classes = _viewable(X, len(clf.samples_)), _names_of(clf.classes_, class_names)
     if clf.label_curves_.shape[1] == 0:
-        raise ValueError('curator="none" judged no label, so there is nothing to report; fit with another curator.')
+        raise InputError('curator="none" judged no label, so there is nothing to report; fit with another curator.')
     return ImageFindings(
         images=images,
         account=account_of(clf, classes),
@@ -60,19 +61,19 @@ def account_of(clf: ImageClassifier, classes: list[str]) -> pd.DataFrame:
         account[column] = account[column].map(names).astype(object)
     account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
     account.loc[is_given, "out_of_fold"] = getattr(clf.curator_, "out_of_fold_", np.nan)
-    account["suspicion"] = ranks_of(account)
+    account["suspicion"] = suspicion_ranks(account)
     return account
 
 
 def _viewable(X: Any, n: int) -> Array:
     images = as_images(X)
     if len(images) != n:
-        raise ValueError(
+        raise InputError(
             f"The classifier was fitted on {n:,} images, and X has {len(images):,}; give the same images in the same "
             "order."
         )
     if images.shape[3] not in (1, 3):
-        raise ValueError(
+        raise InputError(
             f"Images of {images.shape[3]} channels cannot be shown; give a version of them with 1 or 3, such as "
             "X[..., :3]."
         )
@@ -83,7 +84,7 @@ def _names_of(classes: Array, given: Sequence[str] | None) -> list[str]:
     names = classes.tolist() if given is None else given
     names = [str(c) for c in names] if np.ndim(names) == 1 else []  # a text, a set or a mapping is no list of names
     if len(names) != len(classes) or len(set(names)) < len(names):
-        raise ValueError(
+        raise InputError(
             f"class_names must be a list of {len(classes)} different names, one for each of classes_ in their order; "
             f"got {given!r}."
         )

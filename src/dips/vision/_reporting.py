@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dips._tools.progress import ProgressBars
 from dips.vision import _distributed
 
 
@@ -27,20 +28,6 @@ def json_lines(path: Path | None) -> Callable[[dict[str, Any]], None]:
 @contextmanager
 def progress(n_steps: int, images_a_step: int, enabled: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function that is told how many steps are done; it shows images a second and the time left."""
-    if not enabled or _distributed.rank() > 0:
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
-    from rich.text import Text
-
-    class ImagesASecond(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text("? images/s" if speed is None else f"{speed * images_a_step:,.0f} images/s")
-
-    console = Console(stderr=True)
-    columns = ("steps", BarColumn(), MofNCompleteColumn(), ImagesASecond(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task("steps", total=n_steps)
-        yield lambda done: shown.update(task, completed=done)
+    is_shown = enabled and _distributed.rank() == 0
+    with ProgressBars(is_shown, unit="images", units_per_step=images_a_step) as bars:
+        yield lambda done: bars.on_step(done, n_steps)

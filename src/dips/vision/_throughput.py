@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from dips.vision._pool import Pool
+from dips.vision._image_pool import ImagePool
 from dips.vision._training import Recipe, Training
 
 _STEPS_TO_WARM_UP = 10
@@ -19,7 +19,7 @@ _FORWARD = {nn.Conv2d: (1, 1), nn.BatchNorm2d: (2, 1)}  # a norm reads once for 
 _BACKWARD = {nn.Conv2d: (2, 2), nn.BatchNorm2d: (3, 2)}  # gradients of input and weights; sums, then gradients
 
 
-def breakdown(pool: Pool, recipe: Recipe, n_steps: int = 200) -> dict[str, float]:
+def breakdown(pool: ImagePool, recipe: Recipe, n_steps: int = 200) -> dict[str, float]:
     """Milliseconds of a whole step and of its parts, each recorded and replayed by itself."""
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
     for _ in range(_STEPS_TO_WARM_UP):
@@ -37,7 +37,7 @@ def breakdown(pool: Pool, recipe: Recipe, n_steps: int = 200) -> dict[str, float
     return {"step": step_ms, **found, "rest": step_ms - sum(found.values())}
 
 
-def steps_a_second(pool: Pool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
+def steps_a_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:
     """Steps a second, all in all, of several trainings side by side."""
     trainings = [Training(pool, recipe, pool.labeled_rows, seed) for seed in range(n_runs)]
 
@@ -50,7 +50,7 @@ def steps_a_second(pool: Pool, recipe: Recipe, n_runs: int, n_steps: int = 200) 
     return 1000 * n_runs / _milliseconds(trainings[0], one_step_each, n_steps)
 
 
-def floor_ms(pool: Pool, recipe: Recipe, bytes_a_second: float) -> float:
+def floor_ms(pool: ImagePool, recipe: Recipe, bytes_a_second: float) -> float:
     """Milliseconds that the network's layers need to read and write their tensors once, at the given bandwidth."""
     n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
     n_trained = recipe.batch_size + n_weak

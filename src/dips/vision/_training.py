@@ -13,13 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import N_WEAK, Augmentation
 from dips.vision._fixmatch import FixMatch
+from dips.vision._image_pool import ImagePool, Scaling
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import build_network
 from dips.vision._optimizer import Optimizer, Schedule
-from dips.vision._pool import Pool, Scaling
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
 _ROWS_A_PREDICTION = 2048
@@ -62,7 +63,7 @@ class Training:
     and the recorded step goes on.
     """
 
-    def __init__(self, pool: Pool, recipe: Recipe, rows: Rows, seed: int) -> None:
+    def __init__(self, pool: ImagePool, recipe: Recipe, rows: Rows, seed: int) -> None:
         self.pool, self.recipe = pool, recipe
         device = pool.device
         on_gpu = device.type == "cuda"
@@ -199,13 +200,13 @@ def _sizes(recipe: Recipe) -> tuple[int, int]:
     """Labeled and unlabeled images that this process takes of a step's."""
     n = _distributed.n_processes()
     if recipe.batch_size % n:
-        raise ValueError(f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple.")
+        raise InputError(f"batch_size={recipe.batch_size} cannot be shared evenly by {n} processes; choose a multiple.")
     n_labeled = recipe.batch_size // n
     return n_labeled, n_labeled * recipe.unlabeled_ratio if recipe.method.uses_unlabeled else 0
 
 
 def _make_batch(
-    pool: Pool,
+    pool: ImagePool,
     rows: Tensor,
     n_rows: Tensor,
     trusted: Tensor,

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
+from rich.table import Table
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import make_table, output, print_json, printable, progress, remarks, said_of_labels
+from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable, remarks
 from dips._persistence.export import write_frame
 from dips._study.auditing import audit as audit_labels
 from dips._study.folder import refuse_to_overwrite
@@ -43,16 +45,17 @@ def audit(
 ) -> None:
     """List the labels to look at first.
 
-    Each with what it might be instead, how far it was believed, and why it is suspect.
+    Each with the label that fits better, the model's confidence in the given one, and why it is suspect.
     """
     for path in (out, report):
         if path is not None:
             refuse_to_overwrite(path, force)
-    with progress(not as_json) as (say, _):
-        found = audit_labels(
+    with TerminalObserver(not as_json) as observer:
+        judged = audit_labels(
             data,
             target,
-            say=say,
+            command=shlex.join(["dips", *sys.argv[1:]]),
+            observer=observer,
             id=tuple(id),
             drop=tuple(drop),
             unlabeled_mark=tuple(unlabeled_mark),
@@ -60,47 +63,57 @@ def audit(
             curator=curator,
             seed=seed,
             jobs=jobs,
-            config={"command": shlex.join(["dips", *sys.argv[1:]])},
         )
-    suspects, study = found.suspects(), found.findings.study
-    n_labeled = int(study.target.is_labeled.sum())
+    suspects, findings = judged.suspects(), judged.findings
+    n_labeled = int(findings.target.is_labeled.sum())
     if out is not None:
-        write_frame(found.samples if every_row else suspects, out)
+        write_frame(judged.samples if every_row else suspects, out)
     if report is not None:
-        found.write_report(report)
+        judged.write_report(report)
     if as_json:
         records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
-        print_json({"n_labeled": n_labeled, "estimated_share_wrong": found.share_wrong, "suspects": records})
+        print_json(
+            {
+                "n_labeled": n_labeled,
+                "estimated_share_wrong": judged.share_wrong,
+                "suspects": records,
+                "warnings": findings.warnings,
+            }
+        )
     else:
-        for note in study.notes:
+        for note in findings.notes:
             remarks().print(printable(f"Note: {note}"), soft_wrap=True)
-        columns = {
-            "row": "right",
-            **dict.fromkeys(study.ids, "left"),
-            "given": "left",
-            "suggested": "left",
-            "belief": "right",
-            "why": "left",
-        }
-        rows = [
-            [
-                r["row"],
-                *(r[i] for i in study.ids),
-                r["given_label"],
-                _or_dash(r["suggested_label"]),
-                f"{100 * r['confidence']:.0f} %",
-                r["reason"],
-            ]
-            for _, r in suspects.head(top).iterrows()
-        ]
-        output().print(printable(said_of_labels(found.share_wrong, len(suspects), n_labeled)), soft_wrap=True)
-        if rows:
-            output().print(make_table(columns, rows))
+        output().print(printable(label_summary(judged.share_wrong, len(suspects), n_labeled)), soft_wrap=True)
+        if len(suspects):
+            output().print(_suspects_table(suspects.head(top), findings.ids))
         for path in (out, report):
             if path is not None:
                 output().print(printable(f"Written: {path}"), soft_wrap=True)
     if fail_above is not None and len(suspects) > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
+
+
+def _suspects_table(suspects: pd.DataFrame, ids: list[str]) -> Table:
+    columns = {
+        "row": "right",
+        **dict.fromkeys(ids, "left"),
+        "given": "left",
+        "suggested": "left",
+        "confidence": "right",
+        "why": "left",
+    }
+    rows = [
+        [
+            r["row"],
+            *(r[i] for i in ids),
+            r["given_label"],
+            _or_dash(r["suggested_label"]),
+            f"{100 * r['confidence']:.0f} %",
+            r["reason"],
+        ]
+        for _, r in suspects.iterrows()
+    ]
+    return make_table(columns, rows)
 
 
 def _or_dash(value: object) -> str:

@@ -12,14 +12,15 @@ import typer
 from rich.console import Console
 
 from dips._cli import options as o
-from dips._cli.app import StoppedError, app
-from dips._cli.console import make_table, output, print_json, printable, progress, said_of_labels
+from dips._cli.app import app
+from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable
 from dips._files.columns import KINDS
 from dips._report.words import SHARES, title_of
 from dips._study.candidates import BY_NAME, PLAIN
 from dips._study.data import StudyData
 from dips._study.fitting import fit as fit_study
 from dips._study.run import Run
+from dips.exceptions import StoppedError
 
 _MANY_COLUMNS = 25
 
@@ -40,9 +41,11 @@ def fit(
     curator: o.CuratorName = "auto",
     rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
     holdout: Annotated[float, typer.Option(help="Share of the labeled rows that is held out.")] = 0.2,
-    max_unlabeled: Annotated[int, typer.Option(help="Use at most so many unlabeled rows, drawn at random.")] = 100_000,
+    max_unlabeled: Annotated[
+        int, typer.Option(help="Use at most this many unlabeled rows, drawn at random.")
+    ] = 100_000,
     time_limit: Annotated[
-        float | None, typer.Option(help="Minutes after which no further model is begun.  [default: none]")
+        float | None, typer.Option(help="Minutes after which no further model is started.  [default: none]")
     ] = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
@@ -53,12 +56,11 @@ def fit(
     """Compare four models and keep the best, with a report.
 
     The models: plain, curated, pseudo-labeling and curated pseudo-labeling. Writes a folder with report.html,
-    samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. Stopped and started
-    again, it goes on where it was.
+    samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After Ctrl-C, the same
+    command continues where it stopped.
     """
-
     try:
-        with progress(not as_json) as (say, console):
+        with _FitObserver(not as_json) as observer:
             run = fit_study(
                 data,
                 target,
@@ -66,8 +68,7 @@ def fit(
                 unlabeled=unlabeled,
                 force=force,
                 command=shlex.join(["dips", *sys.argv[1:]]),
-                on_data=lambda study, leaks: None if as_json else _print_understanding(console, study, leaks),
-                say=say,
+                observer=observer,
                 id=tuple(id),
                 drop=tuple(drop),
                 unlabeled_mark=tuple(unlabeled_mark),
@@ -84,11 +85,20 @@ def fit(
                 jobs=jobs,
             )
     except KeyboardInterrupt:
-        raise StoppedError("Stopped. The same command goes on where it was.") from None
+        raise StoppedError("Stopped. The same command continues where it stopped.") from None
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
     else:
         _print_result(run)
+
+
+class _FitObserver(TerminalObserver):
+    """Shows how the table was understood before any model is trained."""
+
+    def on_data(self, data: StudyData, leaks: dict[str, float]) -> None:
+        """Print the columns."""
+        if self.enabled:
+            _print_understanding(self.console, data, leaks)
 
 
 def _print_understanding(console: Console, study: StudyData, leaks: dict[str, float]) -> None:
@@ -106,7 +116,9 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
     rows = []
     for c in shown[:_MANY_COLUMNS]:
         alone = (
-            f"tells the label almost alone ({leaks[c.name]:.0%}): known in time? else --drop" if c.name in leaks else ""
+            f"predicts the label almost alone ({leaks[c.name]:.0%}): known in time? else --drop"
+            if c.name in leaks
+            else ""
         )
         n_missing = f"{c.n_missing:,}" if c.n_missing else ""
         rows.append(
@@ -155,14 +167,14 @@ def _print_result(run: Run) -> None:
     for name, why in m["skipped"].items():
         console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
     console.print(
-        printable(said_of_labels(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
+        printable(label_summary(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
     )
-    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}; it was then trained on all rows."), soft_wrap=True)
+    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}, trained once more on all rows."), soft_wrap=True)
     console.print(printable(f"Open {run.report}"), soft_wrap=True)
 
 
 def _shown(metric: str) -> Callable[..., str]:
-    """How a value of the metric is written: shares in percent."""
+    """Return how to write a value of the metric: shares in percent."""
     if metric in SHARES:
         return lambda value, sign="": f"{100 * value:{sign}.1f}"
     return lambda value, sign="": f"{value:{sign}.3f}"

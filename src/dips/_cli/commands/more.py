@@ -13,11 +13,11 @@ from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable
 from dips._persistence.model import versions
 from dips._report import render
-from dips._study.backbones import BACKBONES
 from dips._study.folder import refuse_to_overwrite
 from dips._study.metrics import METRICS
 from dips._study.run import Run
 from dips._tools.files import write_whole
+from dips.backbones._registry import default_names
 from dips.curators import CURATORS
 from dips.labelers import LABELERS
 
@@ -29,7 +29,7 @@ def report(
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the page of a run again."""
+    """Write the report of a run again."""
     opened = Run(run)
     if out is not None:
         refuse_to_overwrite(out, force)
@@ -42,7 +42,7 @@ def report(
 
 @app.command()
 def demo() -> None:
-    """Show what it does, on two small tables."""
+    """Show what dips does, on two small tables."""
     from dips._demo import main
 
     main()
@@ -50,11 +50,11 @@ def demo() -> None:
 
 @app.command()
 def info(as_json: o.Json = False) -> None:
-    """Print versions, and all that can be named."""
+    """Print versions, and the names of backbones, labelers, curators and metrics."""
     record = {
         "versions": versions(),
         "cores": os.cpu_count(),
-        "backbones": list(BACKBONES),
+        "backbones": default_names(),
         "labelers": list(LABELERS.by_name()),
         "curators": list(CURATORS.by_name()),
         "metrics": list(METRICS),

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dips._cli import options as o
-from dips._cli.app import StoppedError, app
+from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable, remarks
-from dips.exceptions import UserError
+from dips.exceptions import StoppedError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,13 +37,14 @@ MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most so many
 MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows, or images.")]
 Steps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
 Network = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
+Labelers = Annotated[
+    list[str], typer.Option("--labeler", help="Compare this labeler. Repeatable.  [default: the paper's]")
+]
 Curators = Annotated[
-    list[str],
-    typer.Option(
-        "--curator",
-        help="Images: compare this curator, such as none, percentile, auto, dips, small_loss. Repeatable.  "
-        "[default: the first three]",
-    ),
+    list[str], typer.Option("--curator", help="Compare this curator. Repeatable.  [default: the paper's]")
+]
+ImageCurators = Annotated[
+    list[str], typer.Option("--curator", help="Images: compare this curator. Repeatable.  [default: the paper's]")
 ]
 ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
@@ -52,7 +53,7 @@ _RESULTS = Path("results/paper")
 
 @dataclass(frozen=True)
 class _Options:
-    """How much of an experiment to run, as the user said it; None and nothing take the defaults."""
+    """How much of an experiment to run, as the user asked for; None and empty lists stand for the defaults."""
 
     seeds: int | None
     data: list[str]
@@ -61,13 +62,19 @@ class _Options:
     max_unlabeled: int | None
     steps: int | None
     network: str | None
+    labelers: list[str]
     curators: list[str]
 
     @property
-    def of_images(self) -> dict[str, Any]:
-        """What was said of images, by its name in a plan."""
-        said = {"n_steps": self.steps, "network": self.network, "curators": tuple(dict.fromkeys(self.curators))}
-        return {name: value for name, value in said.items() if value not in (None, ())}
+    def for_images(self) -> dict[str, Any]:
+        """Options that only experiments on images have, by their names in a plan."""
+        return {k: v for k, v in {"n_steps": self.steps, "network": self.network}.items() if v is not None}
+
+    @property
+    def compared(self) -> dict[str, Any]:
+        """Labelers and curators to compare, by their names in a plan."""
+        named = {"labelers": self.labelers, "curators": self.curators}
+        return {k: tuple(dict.fromkeys(v)) for k, v in named.items() if v}
 
 
 @paper.command("list")
@@ -96,6 +103,7 @@ def run(
     max_unlabeled: MaxUnlabeled = None,
     steps: Steps = None,
     network: Network = None,
+    labeler: Labelers = [],  # noqa: B006
     curator: Curators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
 ) -> None:
@@ -103,9 +111,8 @@ def run(
     from dips._paper import find
 
     experiment = find(name)
-    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
-    if options.of_images and not _is_of_images(experiment):
-        raise UserError(f"--steps, --network and --curator are for experiments on images; {name} is one on tables.")
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, labeler, curator)
+    _check_options(experiment, options)
     plan = _plan(experiment, options, data_folder)
     if _run(experiment, plan, jobs, retry, results):
         raise typer.Exit(1)
@@ -144,7 +151,7 @@ def all_(
     max_unlabeled: MaxUnlabeled = None,
     steps: Steps = None,
     network: Network = None,
-    curator: Curators = [],  # noqa: B006
+    curator: ImageCurators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
     out: Out = None,
 ) -> None:
@@ -152,15 +159,18 @@ def all_(
     from dips._paper import experiments
     from dips._paper.experiment import Plan
 
-    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, curator)
-    if options.of_images:
-        _check_images(Plan(1, **options.of_images))
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, [], curator)
+    if options.for_images or curator:
+        from dips._paper.images.sets import IMAGE_SETS
+
+        IMAGE_SETS.check(Plan(1, **options.for_images, **options.compared))
     n_failed = 0
     for experiment in experiments().values():
-        if why := experiment.sets.hindrance():
+        if why := experiment.sets.why_unavailable():
             remarks().print(printable(f"{experiment.name} is left out: {why}"))
             continue
-        plan = _plan(experiment, options, data_folder)
+        of_kind = options if experiment.sets.kind == "images" else replace(options, curators=[])
+        plan = _plan(experiment, of_kind, data_folder)
         if not experiment.trials(plan):
             remarks().print(printable(f"{experiment.name}: none of its data sets is here, so it is left out."))
             continue
@@ -198,12 +208,12 @@ def page(
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips._paper import experiments
     from dips._paper.engine import Store
-    from dips._paper.show import is_remembered, read_readings, write_page
+    from dips._paper.show import read_readings, was_run, write_page
 
     said = {} if readings is None else read_readings(readings)
     found, shown = experiments().values(), []
     for experiment in found:
-        if is_remembered(experiment, Store(results)):
+        if was_run(experiment, Store(results)):
             shown.append(_show(experiment, results, results / "shown"))
     left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", said)
@@ -223,10 +233,10 @@ def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -
         members=members if members == "checkpoints" else int(members),
         max_labeled=options.max_labeled,
         max_unlabeled=options.max_unlabeled,
+        **options.for_images if experiment.sets.kind == "images" else {},
+        **{name: value for name, value in options.compared.items() if name in experiment.compares},
     )
-    if _is_of_images(experiment):
-        plan = replace(plan, **options.of_images)
-        _check_images(plan)
+    experiment.sets.check(plan)
     lacking = _lacking(experiment, plan)
     if options.data and lacking:
         raise UserError(next(iter(lacking.values())))
@@ -235,22 +245,19 @@ def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -
     return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
 
 
-def _check_images(plan: Plan) -> None:
-    from dips._paper.images.grids import check
-
-    check(plan.network, plan.curators)
-
-
-def _is_of_images(experiment: Experiment) -> bool:
-    from dips._paper.images.sets import IMAGES
-
-    return experiment.sets is IMAGES
+def _check_options(experiment: Experiment, options: _Options) -> None:
+    """Refuse options that the experiment would ignore."""
+    if options.for_images and experiment.sets.kind != "images":
+        raise UserError(f"--steps and --network are for experiments on images; {experiment.name} is one on tables.")
+    for name in options.compared:
+        if name not in experiment.compares:
+            raise UserError(f"{experiment.name} does not compare {name}; leave --{name.removesuffix('s')} out.")
 
 
 def _lacking(experiment: Experiment, plan: Plan) -> dict[str, str]:
-    """Data sets that the experiment would use and that cannot be had, and why; said before any work."""
+    """Data sets that the experiment would use but that are not available, and why; found out before any work."""
     lacking, sets = {}, experiment.sets
-    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in sets.of(trial.data)}):
+    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in sets.used_by(trial.data)}):
         try:
             sets.read(name)
         except UserError as error:
@@ -269,7 +276,7 @@ def _use(data_folder: Path | None) -> None:
 def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Path) -> int:
     """Run and say how it went; return how many trials failed."""
     from dips._paper.engine import Store, run
-    from dips._paper.show import collect, failures_table, remember
+    from dips._paper.show import collect, failures_table, save_plan
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes are the parallelism
     store = Store(results)
@@ -279,7 +286,7 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
             f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data and "
             "--curator leave none of its trials."
         )
-    remember(experiment, plan, store)  # so that a part of it can be shown, too
+    save_plan(experiment, plan, store)  # now, so that an unfinished run can be shown
     try:
         tally = run(trials, store, jobs, retry, experiment.name)
     except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,9 @@ def save(draw: Callable[[], Any], folder: Path, name: str) -> None:
         fig.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
-def palette(names: Iterable[Any]) -> dict[str, str]:
+def palette(names: Iterable[Any], own: Mapping[str, str | None] = COLORS) -> dict[str, str]:
     """A color for each method: its own where it has one, the same in every figure; else one that no other has."""
-    found = {str(name): COLORS.get(str(name)) for name in names}
+    found = {str(name): own.get(str(name)) for name in names}
     others = iter(_OTHERS * len(found))
     return {name: own or next(others) for name, own in found.items()}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from dips._paper.engine.job import Job
 from dips._paper.engine.store import Store
+from dips._tools.progress import ProgressBars
 from dips.exceptions import UserError
 
 _MAX_WARNINGS = 5
@@ -41,11 +41,13 @@ def run(jobs: Iterable[Job], store: Store, n_jobs: int = 1, retry: bool = False,
     before = {key: store.get(key) for key in unique}
     todo = [job for key, job in unique.items() if _is_due(before[key], retry)]
     failed_before = sum(_failed(before[key]) and not retry for key in unique)
-    with _progress(title, len(todo)) as tick:
-        statuses = []
+    with ProgressBars(bool(todo), title=title) as bars:
+        statuses: list[str] = []
         for status in _performed(todo, store, n_jobs):
             statuses.append(status)
-            tick(status)
+            n_failed = statuses.count("failed")
+            bars.title = f"{title}, {n_failed} failed" if n_failed else title
+            bars.on_step(len(statuses), len(todo))
     failed = statuses.count("failed")
     return Tally(
         found=len(unique) - len(todo),
@@ -95,39 +97,3 @@ def perform(job: Job, store: Store) -> str:
     record["cpu_s"] = round(time.process_time() - cpu_before, 3)
     store.put(job.key(), record)
     return record["status"]
-
-
-@contextmanager
-def _progress(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """Yield what counts a finished job: a bar with the time left, or nothing where there is no terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal or not total:
-        yield lambda status: None
-        return
-    failures = 0
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, TimeRemainingColumn(), console=console, speed_estimate_period=600) as bar:
-        task = bar.add_task(title, total=total)
-
-        def tick(status: str) -> None:
-            nonlocal failures
-            failures += status == "failed"
-            bar.update(task, advance=1, description=f"{title}, {failures} failed" if failures else title)
-
-        yield tick

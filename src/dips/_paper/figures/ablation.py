@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import accuracy
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _A3 = "A3: nowhere (PL)"
@@ -51,4 +52,6 @@ def _draw(frame: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(5, "ablation", "Where to curate: start, rounds, both", "Appendix C.1", 20, cells, report)
+EXPERIMENT = Experiment(
+    5, "ablation", "Where to curate: start, rounds, both", "Appendix C.1", 20, cells, report, TABLE_SETS
+)

@@ -6,19 +6,22 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.figures.selectors import table_by_table
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 _ALONE = "PL+confidence alone"
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """PL, PL+DIPS, and PL with the confidence alone, on each table."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
-            yield from grids.with_and_without(plan.trial(table, seed), table=table)
-            yield Cell(plan.trial(table, seed, curator={"name": "confidence"}), {"method": _ALONE, "table": table})
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
+            yield from grids.with_and_without(grids.trial(plan, table, seed), table=table)
+            yield Cell(
+                grids.trial(plan, table, seed, curator={"name": "confidence"}), {"method": _ALONE, "table": table}
+            )
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -27,4 +30,6 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     return table_by_table(frame, "aleatoric", pairs)
 
 
-EXPERIMENT = Experiment(12, "aleatoric", "What the aleatoric uncertainty adds", "Appendix C.10", 10, cells, report)
+EXPERIMENT = Experiment(
+    12, "aleatoric", "What the aleatoric uncertainty adds", "Appendix C.10", 10, cells, report, TABLE_SETS
+)

@@ -7,28 +7,28 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
-from dips._paper.experiment import LABELERS, Cell, Experiment, Plan, Report
+from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import accuracy, published
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """Supervised, supervised on curated labels, and each labeler twice, on each table."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
-            yield grids.supervised(plan.trial(table, seed), table=table)
-            yield grids.curated(plan.trial(table, seed), table=table)
-            for name in LABELERS:
-                yield from grids.with_and_without(
-                    plan.trial(table, seed, labeler=plan.labeler(name)), name, table=table
-                )
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
+            yield grids.supervised(grids.trial(plan, table, seed), table=table)
+            yield grids.curated(grids.trial(plan, table, seed), table=table)
+            for title, name in grids.labelers(plan).items():
+                base = grids.trial(plan, table, seed, labeler=grids.labeler(plan, name))
+                yield from grids.with_and_without(base, title, table=table)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracies beside the paper's and its code's, what DIPS adds, and how much the labelers differ."""
-    pairs = [(f"{name}+DIPS", name) for name in LABELERS]
+    pairs = [(f"{title}+DIPS", title) for title in grids.labelers(plan)]
     return Report(
         {
             "accuracy": means(frame, "method", "table", published=lambda m, t: accuracy("battery", t, m)),
@@ -48,18 +48,23 @@ def beside_the_code(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def spread_of_labelers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Variance between the five labelers' mean accuracies, table by table and on average."""
+    """Variance between the labelers' mean accuracies, table by table and on average."""
+    labelers = _labelers(frame)
     mean = 100 * frame.pivot_table(index="table", columns="method", values="accuracy", sort=False)
     found = pd.DataFrame(
         {
-            "without DIPS": mean.reindex(columns=list(LABELERS)).var(axis=1, ddof=1),
-            "with DIPS": mean.reindex(columns=[f"{name}+DIPS" for name in LABELERS]).var(axis=1, ddof=1),
+            "without DIPS": mean.reindex(columns=labelers).var(axis=1, ddof=1),
+            "with DIPS": mean.reindex(columns=[f"{name}+DIPS" for name in labelers]).var(axis=1, ddof=1),
         }
     )
     found.loc["mean"] = found.mean()
     said = published("battery")["variance"]
     found.loc["mean, paper"] = [said["without"], said["with"]]
     return found.rename_axis("table")
+
+
+def _labelers(frame: pd.DataFrame) -> list[str]:
+    return [m.removesuffix("+DIPS") for m in frame["method"].unique() if m.endswith("+DIPS")]
 
 
 def _draw(frame: pd.DataFrame) -> Any:
@@ -72,7 +77,7 @@ def _draw(frame: pd.DataFrame) -> Any:
             labeler=part["method"].str.removesuffix("+DIPS"),
             curation=part["method"].str.endswith("+DIPS").map({True: "PL+DIPS", False: "PL"}),
         )
-        figures.bars(axis, part[part["labeler"].isin(list(LABELERS))], "labeler", by="curation")
+        figures.bars(axis, part[part["labeler"].isin(_labelers(frame))], "labeler", by="curation")
         axis.axhline(100 * part[part["method"] == "Supervised"]["accuracy"].mean(), color="#7f7f7f", ls="--", lw=1)
         axis.set_title(table)
         axis.grid(axis="x", visible=False)
@@ -84,4 +89,6 @@ def _draw(frame: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(2, "battery", "Five labelers without and with DIPS", "Figure 4", 10, cells, report)
+EXPERIMENT = Experiment(
+    2, "battery", "Five labelers without and with DIPS", "Figure 4", 10, cells, report, TABLE_SETS, ("labelers",)
+)

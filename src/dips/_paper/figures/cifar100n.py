@@ -10,7 +10,7 @@ import pandas as pd
 from dips._paper.engine.tables import means
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.images import grids, reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images.sets import IMAGE_SETS
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
@@ -24,4 +24,6 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     return replace(found, tables=found.tables | {"top_5": means(frame, "method", "data", value="top5")})
 
 
-EXPERIMENT = Experiment(22, "cifar100n", "CIFAR-100N, 1000 labels, FixMatch", "Appendix C.4", 3, cells, report, IMAGES)
+EXPERIMENT = Experiment(
+    22, "cifar100n", "CIFAR-100N, 1000 labels, FixMatch", "Appendix C.4", 3, cells, report, IMAGE_SETS, ("curators",)
+)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.images import grids, reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images.sets import IMAGE_SETS
 from dips._paper.published import published
 
 
@@ -24,5 +24,13 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
 
 
 EXPERIMENT = Experiment(
-    20, "cifar10n", "CIFAR-10N, 1000 labels, FixMatch", "Section 5.5, figure 7", 3, cells, report, IMAGES
+    20,
+    "cifar10n",
+    "CIFAR-10N, 1000 labels, FixMatch",
+    "Section 5.5, figure 7",
+    3,
+    cells,
+    report,
+    IMAGE_SETS,
+    ("curators",),
 )

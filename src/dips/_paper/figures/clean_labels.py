@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import published
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _COLUMN = "test accuracy, %"
@@ -47,4 +48,6 @@ def _draw(frame: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(14, "clean-labels", "Two moons without label noise", "Appendix C.12", 10, cells, report)
+EXPERIMENT = Experiment(
+    14, "clean-labels", "Two moons without label noise", "Appendix C.12", 10, cells, report, TABLE_SETS
+)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import accuracy, published
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 _HEART_HOMES = ("hungarian", "cleveland")
 _N_IMPORTANT = 4
@@ -31,15 +32,15 @@ def homes(plan: Plan) -> list[str]:
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """Supervised, curated labels, PL and UPS with and without DIPS, and the other curators."""
-    for seed in plan.table_seeds:
+    for seed in grids.seeds(plan):
         for home in homes(plan):
-            base = plan.trial(f"cross:{home}", seed)
+            base = grids.trial(plan, f"cross:{home}", seed)
             yield grids.supervised(base, home=home)
             yield grids.curated(base, home=home)
             yield from grids.with_and_without(replace(base, measure="insight"), home=home)
-            yield from (c for c in grids.curators(base, home=home) if c.labels["method"] != "PL+DIPS")
+            yield from (c for c in grids.curators(plan, base, home=home) if c.labels["method"] != "PL+DIPS")
             yield grids.default(replace(base, measure="insight"), home=home)
-            yield from grids.with_and_without(replace(base, labeler=plan.labeler("UPS")), "UPS", home=home)
+            yield from grids.with_and_without(replace(base, labeler=grids.labeler(plan, "ups")), "UPS", home=home)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -120,5 +121,13 @@ def _draw_radar(fig: Any, axis: Any, part: pd.DataFrame, features: list[str], ti
 
 
 EXPERIMENT = Experiment(
-    4, "cross-country", "Labels from one country, other rows from others", "Figure 6, appendix C.3", 10, cells, report
+    4,
+    "cross-country",
+    "Labels from one country, other rows from others",
+    "Figure 6, appendix C.3",
+    10,
+    cells,
+    report,
+    TABLE_SETS,
+    ("curators",),
 )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine.tables import means, over_tables, paired
-from dips._paper.experiment import CURATORS, Cell, Experiment, Plan, Report
+from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.figures.selectors import draw
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 NOISE = (0.0, 0.2)
 _DEFAULT = "PL+default"
@@ -18,21 +19,21 @@ _DEFAULT = "PL+default"
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """PL with each curator, supervised and curated labels, on each table."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
             for noise in NOISE:
-                base = plan.trial(table, seed, noise=noise)
+                base = grids.trial(plan, table, seed, noise=noise)
                 labels: dict[str, Any] = {"table": table, "noise": noise}
                 yield grids.supervised(base, **labels)
                 yield grids.curated(base, "auto", "Curated by default", **labels)
                 yield Cell(base, {"method": "PL"} | labels)
-                yield from grids.curators(base, **labels)
+                yield from grids.curators(plan, base, **labels)
                 yield grids.default(base, **labels)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy at each noise level, and the default against each of the others, table by table and on average."""
-    others = ["Supervised", "PL", *(f"PL+{name}" for name in CURATORS)]
+    others = ["Supervised", "PL", *(f"PL+{title}" for title in grids.curator_titles(plan))]
     pairs = [(_DEFAULT, other) for other in others]
     tables = {"mean_difference": paired(over_tables(frame, "method", "noise"), pairs, by="noise")}
     for noise in frame["noise"].unique():
@@ -46,4 +47,14 @@ def _drawing(frame: pd.DataFrame, noise: float) -> Callable[[], Any]:
     return lambda: draw(frame[frame["noise"] == noise])
 
 
-EXPERIMENT = Experiment(16, "default", "The default curator against all others", "not in the paper", 10, cells, report)
+EXPERIMENT = Experiment(
+    16,
+    "default",
+    "The default curator against all others",
+    "not in the paper",
+    10,
+    cells,
+    report,
+    TABLE_SETS,
+    ("curators",),
+)

@@ -6,27 +6,28 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
-from dips._paper.experiment import LABELERS, Cell, Experiment, Plan, Report
+from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 _COLORS = {"": "PL", "+DIPS": "PL+DIPS", "+default": "PL+default"}
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """Each labeler three times on each table; the first two are the battery's."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
-            for name in LABELERS:
-                base = plan.trial(table, seed, labeler=plan.labeler(name))
-                yield from grids.with_and_without(base, name, table=table)
-                yield grids.default(base, name, table=table)
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
+            for title, name in grids.labelers(plan).items():
+                base = grids.trial(plan, table, seed, labeler=grids.labeler(plan, name))
+                yield from grids.with_and_without(base, title, table=table)
+                yield grids.default(base, title, table=table)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracies, and what the default adds to no curation and to DIPS, table by table and on average."""
-    pairs = [(f"{name}+default", f"{name}{other}") for name in LABELERS for other in ("", "+DIPS")]
+    pairs = [(f"{name}+default", f"{name}{other}") for name in grids.labelers(plan) for other in ("", "+DIPS")]
     return Report(
         {
             "accuracy": means(frame, "method", "table"),
@@ -53,5 +54,13 @@ def _draw(frame: pd.DataFrame) -> object:
 
 
 EXPERIMENT = Experiment(
-    18, "default-labelers", "The default curator under every labeler", "not in the paper", 10, cells, report
+    18,
+    "default-labelers",
+    "The default curator under every labeler",
+    "not in the paper",
+    10,
+    cells,
+    report,
+    TABLE_SETS,
+    ("labelers",),
 )

@@ -17,8 +17,8 @@ import pandas as pd
 from dips._paper.engine import figures
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.figures import cifar10n
-from dips._paper.images import reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images import grids, reports
+from dips._paper.images.sets import IMAGE_SETS
 from dips._tools.arrays import Array
 
 _RIGHT, _WRONG = "#2a9d6f", "#d6337f"
@@ -26,8 +26,9 @@ _RIGHT, _WRONG = "#2a9d6f", "#d6337f"
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """CIFAR-10N with each curator that drops anything; one seed tells enough."""
-    curators = tuple(name for name in plan.curators if name != "none")
-    yield from cifar10n.cells(replace(plan, n_seeds=1, curators=curators))
+    curators = tuple(name for name in grids.curators(plan) if name != "none")
+    if curators:
+        yield from cifar10n.cells(replace(plan, n_seeds=1, curators=curators))
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -81,5 +82,13 @@ def tiles_of(examples: dict[str, Any]) -> list[Array]:
 
 
 EXPERIMENT = Experiment(
-    26, "dropped-images", "Dropped images of CIFAR-10N", "Section 5.5, figure 8b", 1, cells, report, IMAGES
+    26,
+    "dropped-images",
+    "Dropped images of CIFAR-10N",
+    "Section 5.5, figure 8b",
+    1,
+    cells,
+    report,
+    IMAGE_SETS,
+    ("curators",),
 )

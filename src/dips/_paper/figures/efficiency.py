@@ -8,24 +8,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 SHARES = tuple(round(0.1 * i, 1) for i in range(1, 11))
-_LABELERS = ("PL", "UPS")
+_LABELERS = {"PL": "greedy", "UPS": "ups"}
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """PL and UPS, alone and with each curator, for shares of the labels from a tenth to all."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
             for share in SHARES:
-                for name in _LABELERS:
-                    base = plan.trial(table, seed, share=share, labeler=plan.labeler(name))
-                    yield Cell(base, {"method": name, "table": table, "share": share, "labeler": name})
-                    yield from grids.curators(base, name, table=table, share=share, labeler=name)
+                for title, name in _LABELERS.items():
+                    base = grids.trial(plan, table, seed, share=share, labeler=grids.labeler(plan, name))
+                    yield Cell(base, {"method": title, "table": table, "share": share, "labeler": title})
+                    yield from grids.curators(plan, base, title, table=table, share=share, labeler=title)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -74,4 +75,6 @@ def _draw(gains: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(3, "efficiency", "Accuracy with a part of the labels", "Figure 5", 10, cells, report)
+EXPERIMENT = Experiment(
+    3, "efficiency", "Accuracy with a part of the labels", "Figure 5", 10, cells, report, TABLE_SETS, ("curators",)
+)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.images import grids, reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images.sets import IMAGE_SETS
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
@@ -21,4 +21,6 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     return reports.compared(frame)
 
 
-EXPERIMENT = Experiment(24, "freematch", "CIFAR-10N, 1000 labels, FreeMatch", "Appendix C.4", 3, cells, report, IMAGES)
+EXPERIMENT = Experiment(
+    24, "freematch", "CIFAR-10N, 1000 labels, FreeMatch", "Appendix C.4", 3, cells, report, IMAGE_SETS, ("curators",)
+)

@@ -14,6 +14,8 @@ import pandas as pd
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4)
 BACKBONES = ("xgboost paper", "xgboost tuned", "histgb", "catboost", "mlp")
@@ -36,13 +38,13 @@ def cells(plan: Plan) -> Iterator[Cell]:
     plan = replace(
         plan, max_labeled=plan.max_labeled or _MAX_LABELED, max_unlabeled=plan.max_unlabeled or _MAX_UNLABELED
     )
-    for seed in plan.table_seeds:
+    for seed in grids.seeds(plan):
         for table in plan.data:
             for backbone in BACKBONES:
                 for noise in NOISE:
                     labels = {"table": table, "backbone": backbone, "noise": noise}
                     for name, settings in _METHODS.items():
-                        trial = plan.trial(table, seed, noise=noise, backbone=backbone, **settings)
+                        trial = grids.trial(plan, table, seed, noise=noise, backbone=backbone, **settings)
                         yield Cell(trial, {"method": name} | labels)
 
 
@@ -107,4 +109,6 @@ def _draw(frame: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(17, "good-model", "Does it help a good model?", "not in the paper", 3, cells, report)
+EXPERIMENT = Experiment(
+    17, "good-model", "Does it help a good model?", "not in the paper", 3, cells, report, TABLE_SETS
+)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dips._paper.engine import figures
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _BACKBONES = ("xgboost paper", "xgboost sensible")
@@ -35,7 +36,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
         {
             "backbone": row["backbone"],
             "row": f"row {i + 1}",
-            "judged": "useful" if useful else "harmful",
+            "judged": "useful" if useful else "suspect",
             "label": "wrong" if wrong else "right",
             "confidence": confidence,
             "aleatoric": aleatoric,
@@ -53,7 +54,7 @@ def _draw(frame: pd.DataFrame) -> Any:
     for axis, (_, row) in zip(axes, frame.iterrows(), strict=True):
         for along, useful, wrong in zip(row["trajectories"], row["useful"], row["wrong"], strict=True):
             color = "#2a9d6f" if useful else "#d6337f"
-            label = f"{'useful' if useful else 'harmful'}, label {'wrong' if wrong else 'right'}"
+            label = f"{'useful' if useful else 'suspect'}, label {'wrong' if wrong else 'right'}"
             axis.plot(range(1, len(along) + 1), along, color=color, ls="--" if wrong else "-", lw=1.2, label=label)
         axis.set(title=row["backbone"], xlabel="checkpoint", ylim=(0, 1))
         handles = dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
@@ -62,4 +63,6 @@ def _draw(frame: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(15, "learning-dynamics", "How single rows are learned", "Appendix A.3", 1, cells, report)
+EXPERIMENT = Experiment(
+    15, "learning-dynamics", "How single rows are learned", "Appendix A.3", 1, cells, report, TABLE_SETS
+)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.images import grids, reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images.sets import IMAGE_SETS
 
 SETS = ("eurosat", "tissuemnist", "organamnist", "pathmnist")
 _NOISE, _N_LABELED = 0.2, 200
@@ -26,5 +26,13 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
 
 
 EXPERIMENT = Experiment(
-    25, "more-images", "Satellite and medical images, 200 labels, FreeMatch", "Appendix C.4", 3, cells, report, IMAGES
+    25,
+    "more-images",
+    "Satellite and medical images, 200 labels, FreeMatch",
+    "Appendix C.4",
+    3,
+    cells,
+    report,
+    IMAGE_SETS,
+    ("curators",),
 )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45)
@@ -54,5 +55,5 @@ def _draw(frame: pd.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    7, "noise-and-size", "Label noise against the number of labels", "Appendix C.5", 40, cells, report
+    7, "noise-and-size", "Label noise against the number of labels", "Appendix C.5", 40, cells, report, TABLE_SETS
 )

@@ -10,6 +10,7 @@ import pandas as pd
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 NOISE = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
@@ -55,5 +56,5 @@ def _draw(frame: pd.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    13, "optimal-threshold", "The best threshold against the error rate", "Appendix C.11", 20, cells, report
+    13, "optimal-threshold", "The best threshold against the error rate", "Appendix C.11", 20, cells, report, TABLE_SETS
 )

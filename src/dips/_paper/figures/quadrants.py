@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import accuracy
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _PICTURE = "picture"
@@ -26,7 +27,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
             base = Trial("quadrants", seed, noise=noise)
             yield grids.supervised(base, noise=noise)
             yield Cell(base, {"method": "PL", "noise": noise})
-            yield from grids.curators(base, noise=noise)
+            yield from grids.curators(plan, base, noise=noise)
             yield grids.default(base, noise=noise)
     pictured = Trial("quadrants", 0, noise=_PICTURE_NOISE, measure=_PICTURE)
     yield from (Cell(c.trial, c.labels | {"kind": _PICTURE}) for c in grids.with_and_without(pictured))
@@ -70,4 +71,6 @@ def _draw_rows(axis: Any, picture: pd.Series) -> None:
     axis.set_title(f"{picture['method']}: rows of the last training; circled: wrong label", fontsize=8)
 
 
-EXPERIMENT = Experiment(1, "quadrants", "Two quadrants under label noise", "Figure 3", 20, cells, report)
+EXPERIMENT = Experiment(
+    1, "quadrants", "Two quadrants under label noise", "Figure 3", 20, cells, report, TABLE_SETS, ("curators",)
+)

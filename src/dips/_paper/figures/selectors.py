@@ -7,25 +7,27 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
-from dips._paper.experiment import CURATORS, Cell, Experiment, Plan, Report
+from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.published import accuracy
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """PL with each selector, on each table."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
-            base = plan.trial(table, seed)
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
+            base = grids.trial(plan, table, seed)
             yield Cell(base, {"method": "PL", "table": table})
-            yield from grids.curators(base, table=table)
+            yield from grids.curators(plan, base, table=table)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
-    """Accuracy beside the paper's, and DIPS against each of the others."""
-    pairs = [("PL+DIPS", f"PL+{name}") for name in CURATORS if name != "DIPS"] + [("PL+DIPS", "PL")]
+    """Accuracy beside the paper's, and DIPS, or the first curator asked for, against each of the others."""
+    first, *others = [f"PL+{title}" for title in grids.curator_titles(plan)]
+    pairs = [(first, other) for other in [*others, "PL"]]
     return table_by_table(frame, "selectors", pairs)
 
 
@@ -51,5 +53,13 @@ def draw(frame: pd.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    6, "selectors", "Selectors for noisy labels in the place of DIPS", "Appendix C.2", 10, cells, report
+    6,
+    "selectors",
+    "Selectors for noisy labels in the place of DIPS",
+    "Appendix C.2",
+    10,
+    cells,
+    report,
+    TABLE_SETS,
+    ("curators",),
 )

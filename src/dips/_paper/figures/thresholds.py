@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _CURATORS: dict[str, dict[str, Any]] = {
@@ -56,5 +57,12 @@ def _draw(frame: pd.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    10, "thresholds", "Aggressive, permissive, and the paper's thresholds", "Appendix C.8", 20, cells, report
+    10,
+    "thresholds",
+    "Aggressive, permissive, and the paper's thresholds",
+    "Appendix C.8",
+    20,
+    cells,
+    report,
+    TABLE_SETS,
 )

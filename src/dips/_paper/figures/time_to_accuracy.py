@@ -12,7 +12,7 @@ import pandas as pd
 from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.figures import cifar10n
 from dips._paper.images import reports
-from dips._paper.images.sets import IMAGES
+from dips._paper.images.sets import IMAGE_SETS
 from dips._paper.published import published
 
 ACCURACIES = (65, 70, 75, 80, 85)
@@ -33,5 +33,13 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
 
 
 EXPERIMENT = Experiment(
-    21, "time-to-accuracy", "Time to accuracy on CIFAR-10N", "Section 5.5, figure 8a", 3, cells, report, IMAGES
+    21,
+    "time-to-accuracy",
+    "Time to accuracy on CIFAR-10N",
+    "Section 5.5, figure 8a",
+    3,
+    cells,
+    report,
+    IMAGE_SETS,
+    ("curators",),
 )

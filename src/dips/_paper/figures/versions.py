@@ -8,10 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from dips._paper import grids
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, paired
-from dips._paper.experiment import LABELERS, Cell, Experiment, Plan, Report
+from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 from dips._paper.tables.trial import Trial
 
 _QUADRANTS = "quadrants"
@@ -23,12 +24,12 @@ def cells(plan: Plan) -> Iterator[Cell]:
         for noise in grids.NOISE:
             for cell in grids.with_and_without(Trial(_QUADRANTS, seed, noise=noise), noise=noise, table=_QUADRANTS):
                 yield from _both(cell)
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
-            yield grids.supervised(plan.trial(table, seed), table=table, noise=0.0)
-            for name in LABELERS:
-                base = plan.trial(table, seed, labeler=plan.labeler(name))
-                for cell in grids.with_and_without(base, name, table=table, noise=0.0):
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
+            yield grids.supervised(grids.trial(plan, table, seed), table=table, noise=0.0)
+            for title, name in grids.labelers(plan).items():
+                base = grids.trial(plan, table, seed, labeler=grids.labeler(plan, name))
+                for cell in grids.with_and_without(base, title, table=table, noise=0.0):
                     yield from _both(cell)
 
 
@@ -47,7 +48,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
         "quadrants_differences": paired(quadrants, versions, by="noise"),
     }
     if len(tables):
-        second = [(f"{name}+DIPS, version 2", f"{name}, version 2") for name in LABELERS]
+        second = [(f"{name}+DIPS, version 2", f"{name}, version 2") for name in grids.labelers(plan)]
         found |= {
             "tables": means(tables[~tables["method"].str.endswith("version 1")], "method", "table"),
             "tables_differences": paired(tables, [*versions, *second], by="table"),
@@ -63,4 +64,6 @@ def _draw(quadrants: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(9, "versions", "Keep pseudo-labels, or propose anew", "Appendix C.7", 10, cells, report)
+EXPERIMENT = Experiment(
+    9, "versions", "Keep pseudo-labels, or propose anew", "Appendix C.7", 10, cells, report, TABLE_SETS, ("labelers",)
+)

@@ -10,17 +10,21 @@ import pandas as pd
 from dips._paper.engine import figures
 from dips._paper.engine.tables import means, over_tables, paired
 from dips._paper.experiment import Cell, Experiment, Plan, Report
+from dips._paper.tables import grids
+from dips._paper.tables.sets import TABLE_SETS
 
 _STARTS = {"all": 0.0, "without the first 25 %": 0.25, "without the first 50 %": 0.5, "without the first 75 %": 0.75}
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
     """PL+DIPS with four windows, on each table."""
-    for seed in plan.table_seeds:
-        for table in plan.paper_tables:
+    for seed in grids.seeds(plan):
+        for table in grids.paper_tables(plan):
             for name, start in _STARTS.items():
                 window = {"window": [start, 1.0]} if start else {}
-                yield Cell(plan.trial(table, seed, curator={"name": "dips"} | window), {"method": name, "table": table})
+                yield Cell(
+                    grids.trial(plan, table, seed, curator={"name": "dips"} | window), {"method": name, "table": table}
+                )
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -48,4 +52,6 @@ def _draw(averaged: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(8, "window", "The part of the training that counts", "Appendix C.6", 10, cells, report)
+EXPERIMENT = Experiment(
+    8, "window", "The part of the training that counts", "Appendix C.6", 10, cells, report, TABLE_SETS
+)

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dips._paper.experiment import Cell, Plan
-from dips._paper.images.sets import require_torch
 from dips._paper.images.trial import ImageTrial
-from dips.exceptions import UserError
 
 METHODS = {"fixmatch": "FixMatch", "freematch": "FreeMatch"}
-CURATORS = {
-    "none": "",
-    "percentile": "+percentile",  # the authors' rule for images
-    "auto": "+default",
-    "dips": "+DIPS thresholds",
-    "confidence": "+confidence",
-    "small_loss": "+small loss",
-    "fluctuation": "+fluctuation",
-}
+_CURATORS = ("none", "percentile", "auto")  # percentile is the authors' rule for images
+_TITLES = {"none": "", "auto": "+default", "dips": "+DIPS thresholds"}
 _MEMORY = {"freematch": 0.99}  # its paper's 0.999 takes a thousand steps to rise, too long for short schedules
 _WARM_UP_STEPS, _ROUNDS, _LEAST_STEPS_A_ROUND = 1000, 20, 5
 
@@ -28,7 +19,7 @@ def compared(plan: Plan, data: str, noise: str | float, n_labeled: int, method: 
     if data not in plan.data:
         return
     for seed in plan.seeds:
-        for curator in plan.curators:
+        for curator in curators(plan):
             trial = ImageTrial(
                 data,
                 seed,
@@ -43,15 +34,20 @@ def compared(plan: Plan, data: str, noise: str | float, n_labeled: int, method: 
                 rounds=max(1, min(_ROUNDS, plan.n_steps // _LEAST_STEPS_A_ROUND)),
                 max_images=plan.max_unlabeled,
             )
-            yield Cell(trial, {"method": METHODS[method] + CURATORS[curator], "data": data})
+            yield Cell(trial, {"method": METHODS[method] + title_of(curator), "data": data})
 
 
-def check(network: str, curators: tuple[str, ...]) -> None:
-    """Refuse names that are not known, before any work."""
-    require_torch()
-    from dips.vision._networks import NETWORKS
+def curators(plan: Plan) -> tuple[str, ...]:
+    """Names of the curators to compare: those asked for, or none, the authors' and the default."""
+    return plan.curators or _CURATORS
 
-    for option, names, known in (("network", [network], list(NETWORKS)), ("curator", curators, list(CURATORS))):
-        for name in names:
-            if name not in known:
-                raise UserError(f"--{option} {name} is not known; there are {', '.join(known)}.")
+
+def title_of(curator: str) -> str:
+    """What is added to the name of the method.
+
+    Examples
+    --------
+    >>> title_of("auto"), title_of("small_loss"), title_of("none")
+    ('+default', '+small loss', '')
+    """
+    return _TITLES.get(curator, "+" + curator.replace("_", " "))

@@ -13,7 +13,7 @@ from dips._paper.engine.tables import means, paired, with_error
 from dips._paper.experiment import Report
 
 _ROUNDS = (0, 1, 2, 5, 10)  # of the table, and the last one
-_COLORS = {
+_COLORS = {  # by curator
     "": "#7f7f7f",
     "percentile": "#d6337f",
     "default": "#2f6fde",
@@ -129,9 +129,10 @@ def draw_curves(frame: pd.DataFrame) -> Any:
 
 
 def _lines(axis: Any, frame: pd.DataFrame, x: str, y: str) -> None:
-    """A thin line a seed and a thick one for their mean, by method."""
+    """A thin line for each seed and a thick one for their mean, by method."""
+    color = colors(frame["method"].unique())
     for method, part in frame.groupby("method", sort=False):
-        style = {"color": color(str(method))}
+        style = {"color": color[str(method)]}
         percent = part.assign(**{y: 100 * part[y].astype(float)})
         lines = [one[[x, y]].to_numpy() for _, one in percent.groupby("seed", sort=False)]
         for line in lines:
@@ -139,9 +140,9 @@ def _lines(axis: Any, frame: pd.DataFrame, x: str, y: str) -> None:
         axis.plot(*np.mean(lines, axis=0).T, lw=2, label=str(method), **style)
 
 
-def color(method: str) -> str:
-    """Of a curator, the same in every figure."""
-    return _COLORS.get(method.partition("+")[2], "#000000")
+def colors(methods: Iterable[str]) -> dict[str, str]:
+    """A color for each method: its curator's own, the same in every figure, or one that no other has."""
+    return figures.palette(methods, {method: _COLORS.get(method.partition("+")[2]) for method in methods})
 
 
 def minutes_to(frame: pd.DataFrame, accuracies: Iterable[int]) -> pd.DataFrame:

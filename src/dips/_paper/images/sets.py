@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dips._paper.experiment import Sets
+from dips._paper.experiment import DataSets, Plan
 from dips.exceptions import UserError
 
 if TYPE_CHECKING:
@@ -76,8 +76,20 @@ def require_torch() -> None:
         raise UserError(f"Experiments on images cannot be run: {error}") from error
 
 
-def hindrance() -> str:
-    """What speaks against running images in passing: no PyTorch, or no GPU."""
+def check(plan: Plan) -> None:
+    """Refuse names that are not known, before any work."""
+    require_torch()
+    from dips.curators._choose import resolve_curator
+    from dips.vision._networks import NETWORKS
+
+    if plan.network not in NETWORKS:
+        raise UserError(f"network={plan.network!r} is not known; there are {', '.join(NETWORKS)}.")
+    for name in plan.curators:
+        resolve_curator(name, "images")
+
+
+def why_unavailable() -> str:
+    """Why images should be run only when asked for: no PyTorch, or no GPU."""
     try:
         require_torch()
     except UserError as error:
@@ -87,4 +99,4 @@ def hindrance() -> str:
     return "" if torch.cuda.is_available() else "There is no GPU; to run it slowly on the CPU, name it: dips paper run"
 
 
-IMAGES = Sets(lambda: list(TITLES), lambda data: (data,), read, hindrance)
+IMAGE_SETS = DataSets("images", lambda: list(TITLES), lambda data: (data,), read, check, why_unavailable)

@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 from dips._tools.arrays import Array
+from dips.backbones import default_estimator, find_backbone
+from dips.exceptions import InputError
 
 BACKBONES = ("xgboost paper", "xgboost sensible", "xgboost tuned", "histgb", "catboost", "mlp")
 _GRID = {"max_depth": [2, 4], "learning_rate": [0.03, 0.1]}
@@ -31,27 +33,20 @@ def make_backbone(name: str, X: Array, y: Array, seed: int) -> BaseEstimator:
     if name == "histgb":
         return HistGradientBoostingClassifier()
     if name == "catboost":
-        from catboost import CatBoostClassifier
-
-        return CatBoostClassifier(
-            iterations=200, learning_rate=0.05, depth=4, thread_count=1, allow_writing_files=False, verbose=False
-        )
+        return default_estimator("catboost").set_params(thread_count=1)
     if name == "mlp":
         return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), MLPClassifier(max_iter=60))
-    raise ValueError(f"No backbone is called {name!r}; choose among {', '.join(BACKBONES)}.")
+    raise InputError(f"No backbone is called {name!r}; choose among {', '.join(BACKBONES)}.")
 
 
 def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
-    """Set whatever seeds an estimator has, for those that are not fitted by dips."""
-    seeds: dict[str, Any] = {p: seed % 2**31 for p in estimator.get_params() if p.endswith("random_state")}
-    if type(estimator).__name__ == "CatBoostClassifier":
-        seeds = {"random_seed": seed % 2**31}
-    return estimator.set_params(**seeds)
+    """Seed an estimator that is not fitted by dips."""
+    names = find_backbone(estimator).seed_parameters(estimator)
+    return estimator.set_params(**dict.fromkeys(names, seed % 2**31))
 
 
 def _slow_trees(**settings: Any) -> XGBClassifier:
-    common = {"n_estimators": 200, "learning_rate": 0.05, "max_depth": 3, "subsample": 0.8, "n_jobs": 1}
-    return XGBClassifier(**common | settings)
+    return default_estimator("xgboost").set_params(n_jobs=1, **settings)
 
 
 def _tuned(X: Array, y: Array, seed: int) -> XGBClassifier:

@@ -93,7 +93,7 @@ _FITS = {
 }
 
 
-class Percentile(Curator):
+class FrozenThreshold(Curator):
     """A threshold on the confidence that drops the share `drop` of the labels at the first curation, and stays."""
 
     def __init__(self, drop: float = 0.2) -> None:
@@ -107,7 +107,7 @@ class Percentile(Curator):
 
 
 def _curator(named: Mapping[str, Any]) -> Curator:
-    return Percentile(named["drop"]) if named["name"] == "first percentile" else _named(CURATORS, named)
+    return FrozenThreshold(named["drop"]) if named["name"] == "first percentile" else _named(CURATORS, named)
 
 
 def _named(registry: Registry[Any], named: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dips import __version__
 from dips._paper.engine.job import beyond_defaults, hashed, version_of
-from dips._paper.tables.splits import fingerprint, make_split
+from dips._paper.tables.splits import CROSS, SYNTHETIC, fingerprint, make_split
 
 VERSION = 1  # raise it when the same settings come to mean something else: every record is then made anew
 _LATER_VERSIONS = {("pl", "auto"): 2}  # of a method with a curator: since the default leaves classes as they are
@@ -85,6 +85,13 @@ class Trial:
 
         split = make_split(self)
         return measure(fit(self, split), split, self) | {"libraries": self.libraries()}
+
+    def test_over_train(self, outcome: dict[str, Any]) -> float:
+        """Ratio of test rows to the other rows of the same table; 0 where every seed draws its own rows."""
+        if self.data in SYNTHETIC:
+            return 0.0
+        n_train = outcome["n_labeled"] + (0 if self.data.startswith(CROSS) else outcome["n_unlabeled"])
+        return outcome["n_test"] / n_train
 
 
 def _known_fingerprint(data: str) -> str:

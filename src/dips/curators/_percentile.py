@@ -30,6 +30,8 @@ class Percentile(Curator):
     kept_ : (n_given,) mask of the given labels still kept
     """
 
+    name = "percentile"
+    judges = ("images",)
     _parameter_constraints = {
         "start": [Interval(Real, 0, 1, closed="left")],
         "step": [Interval(Real, 0, 1, closed="left")],

@@ -91,7 +91,7 @@ def test_class_weights_are_given_by_label(model, estimator, parameter):
 
 
 def test_class_weights_of_unknown_classes_are_refused():
-    words = r"class_weight names \['sick'\], and the classes of y are \['ill', 'well'\]; name these\."
+    words = r"class_weight names \['sick'\], but the classes of y are \['ill', 'well'\]; name these\."
     with pytest.raises(ValueError, match=words):
         quick(trees(class_weight={"sick": 2})).fit(AGE, np.where(TRUTH == 1, "ill", "well"))
 

@@ -13,12 +13,13 @@ from torch import Tensor
 
 from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
+from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
-from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
+from dips.curators._base import Curator, Evidence
 from dips.curators._none import KeepAll
 from dips.vision import _checkpoint, _distributed
+from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._pool import Pool
 from dips.vision._training import Recipe, Training
 
 _STEPS_A_TURN = 8
@@ -26,7 +27,7 @@ _MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Plan:
+class CurationPlan:
     """When labels are judged, and by what.
 
     Attributes
@@ -43,7 +44,7 @@ class Plan:
     pseudo_labels: bool = False
 
 
-class Run:
+class ImageRounds:
     """One training with a curator, advanced a few steps at a time by :meth:`proceed`.
 
     Parameters
@@ -65,9 +66,9 @@ class Run:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: ImagePool,
         recipe: Recipe,
-        plan: Plan,
+        plan: CurationPlan,
         curator: Curator,
         seed: int = 0,
         *,
@@ -162,7 +163,7 @@ class Run:
         """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
-        self.useful[watched] = keep_every_class(checked_mask(self.curator, evidence), evidence)
+        self.useful[watched] = judge(self.curator, evidence)
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.trust(self.useful | self.is_given)
@@ -182,18 +183,13 @@ class Run:
         def out_of_fold(n_folds: int) -> Array:
             if self.unseen is None:
                 self.unseen = self._out_of_fold(n_folds)
-            p = np.full((watched.size, self.pool.n_classes), np.nan)
-            p[is_given] = self.unseen
-            return p
+            return self.unseen
 
-        return Evidence(
-            labels=labels,
-            is_given=is_given,
-            n_classes=self.pool.n_classes,
-            round=self.round,
-            statistics=dynamics.at(labels),
-            mean_probabilities=dynamics["confidence"],
-            probabilities=dynamics.probabilities,
+        return gather_evidence(
+            dynamics,
+            labels,
+            is_given,
+            self.round,
             features=lambda: self.pool.images.cpu().numpy()[watched],
             out_of_fold=out_of_fold,
         )
@@ -202,7 +198,7 @@ class Run:
         """Class probabilities of the labeled rows, each from a warm-up without it; the folds are trained together."""
         folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
         trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
-        together([_steps(training, self.plan.warm_up_steps) for training in trainings])
+        interleave([_steps(training, self.plan.warm_up_steps) for training in trainings])
         p = np.empty((self.rows.size, self.pool.n_classes))
         for (_, test), training in zip(folds, trainings, strict=True):
             p[test] = training.probabilities(rows=self.rows[test])
@@ -213,8 +209,7 @@ class Run:
         return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
 
     def _dynamics(self, n_rows: int) -> Dynamics:
-        statistics = {*self.curator.statistics, "confidence", "aleatoric"}  # the account shows these two
-        dynamics = Dynamics(n_rows, self.pool.n_classes, statistics, self.curator.window)
+        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
         dynamics.begin(self.plan.n_checkpoints)
         return dynamics
 
@@ -233,7 +228,7 @@ class Run:
         )
 
 
-def together(advancing: Iterable[Iterator[None]]) -> None:
+def interleave(advancing: Iterable[Iterator[None]]) -> None:
     """Advance several in turn until all are done; on a GPU each has a stream of its own and they overlap."""
     pending = list(advancing)
     while pending:

@@ -44,6 +44,8 @@ class ImageAuto(Curator):
     out_of_fold_ : probability of each given label by networks not trained on it, or not lately
     """
 
+    name = "image_auto"
+    judges = ("images",)
     _parameter_constraints = {
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "margin": [Interval(Real, 1, None, closed="left")],

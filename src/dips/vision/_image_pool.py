@@ -24,7 +24,7 @@ class Scaling:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ImagePool:
     """Images as bytes, resident on the device, and their labels.
 
     Attributes
@@ -41,7 +41,7 @@ class Pool:
     scaling: Scaling
 
     @classmethod
-    def of(cls, images: Array, labels: Array, n_classes: int, device: torch.device) -> Pool:
+    def of(cls, images: Array, labels: Array, n_classes: int, device: torch.device) -> ImagePool:
         """Move arrays to the device."""
         mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(images))
         return cls(

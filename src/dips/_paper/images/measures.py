@@ -16,8 +16,9 @@ from dips._tools.arrays import Array, Rows
 from dips.curators._base import Curator
 from dips.datasets import flip_labels
 from dips.datasets._image_sets import ImageData
-from dips.vision._pool import Pool
-from dips.vision._run import Plan, Run, together
+from dips.exceptions import InputError
+from dips.vision._image_pool import ImagePool
+from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe
 
 _MAX_EXAMPLES = 40
@@ -44,7 +45,7 @@ def labeled_part(y: Array, n_labeled: int, seed: int) -> Array:
     rng = np.random.RandomState(seed)
     classes = np.unique(y)
     if n_labeled < classes.size:
-        raise ValueError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
+        raise InputError(f"{n_labeled} labels cannot be shown of {classes.size} classes; each needs one or more.")
     hidden = np.full(y.shape, -1)
     for c in classes:
         rows = rng.permutation(np.flatnonzero(y == c))[: n_labeled // classes.size]
@@ -57,26 +58,32 @@ def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int)
     if isinstance(noise, str):
         if noise not in data.noisy:
             known = ", ".join(data.noisy) or "none"
-            raise ValueError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
+            raise InputError(f"The set has no labels by people that are called {noise!r}; there are {known}.")
         return labeled_part(data.noisy[noise], n_labeled, seed)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 
 
-def measured_run(
-    data: ImageData, labels: Array, recipe: Recipe, plan: Plan, curator: Curator, seed: int, device: torch.device
+def train_and_measure(
+    data: ImageData,
+    labels: Array,
+    recipe: Recipe,
+    plan: CurationPlan,
+    curator: Curator,
+    seed: int,
+    device: torch.device,
 ) -> dict[str, Any]:
     """Train once; return how accurate the network became, how long it took, and how good the curation was.
 
     The true labels are used for two things alone: the accuracy on the test images, and how many of the dropped and the
     kept labels are wrong.
     """
-    pool = Pool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
+    pool = ImagePool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
     test = torch.as_tensor(data.X_test, device=device)
     if device.type == "cuda":
         _rehearse(pool, recipe, curator, seed)
     account = _Account(pool.labeled_rows, labels != data.y_train)
-    run = Run(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), log=account)
-    together([run.proceed()])
+    run = ImageRounds(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), log=account)
+    interleave([run.proceed()])
     last = account.curve[-1]
     return {
         "accuracy": last["accuracy"],
@@ -92,12 +99,18 @@ def measured_run(
     }
 
 
-def _rehearse(pool: Pool, recipe: Recipe, curator: Curator, seed: int) -> None:
+def _rehearse(pool: ImagePool, recipe: Recipe, curator: Curator, seed: int) -> None:
     """Let everything be compiled that the run needs, so that its clock counts training alone."""
     brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a curator makes of four steps says nothing
-        together([Run(pool, brief, Plan(warm_up_steps=2, n_rounds=2, n_checkpoints=2), clone(curator), seed).proceed()])
+        interleave(
+            [
+                ImageRounds(
+                    pool, brief, CurationPlan(warm_up_steps=2, n_rounds=2, n_checkpoints=2), clone(curator), seed
+                ).proceed()
+            ]
+        )
 
 
 @dataclass
@@ -134,7 +147,7 @@ def _top5(p: Array, y: Array) -> float | None:
     return float((np.argsort(p, axis=1)[:, -5:] == y[:, None]).any(axis=1).mean())
 
 
-def _examples(run: Run, data: ImageData) -> dict[str, Any] | None:
+def _examples(run: ImageRounds, data: ImageData) -> dict[str, Any] | None:
     """Some of the dropped images, evenly from the least believed label to the most; None if all are kept."""
     dropped = np.flatnonzero(run.is_given & ~run.useful)
     if not dropped.size:

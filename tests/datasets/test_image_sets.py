@@ -9,13 +9,13 @@ import zipfile
 
 import numpy as np
 import pytest
-import torch
 
 from dips.datasets._download import Remote, cache_folder
 from dips.datasets._image_sets import FILES, LOADERS, find, load_images
 from dips.exceptions import DataError
 
 Image = pytest.importorskip("PIL.Image")
+torch = pytest.importorskip("torch", reason="CIFAR-N's labels are stored by PyTorch")
 RNG = np.random.RandomState(0)
 
 

@@ -4,9 +4,9 @@ import torch
 
 from dips.curators import CURATORS
 from dips.curators._base import Curator
-from dips.vision._auto import ImageAuto
-from dips.vision._percentile import Percentile
-from dips.vision._run import Plan, Run, together
+from dips.curators._image_auto import ImageAuto
+from dips.curators._percentile import Percentile
+from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 
 from .examples import N_LABELED, N_WRONG, PLAN, colors, pool, recipe, run_of, weights
 
@@ -79,17 +79,17 @@ def test_each_part_of_the_labels_sits_out_in_turn():
         n_sit_out = 3
 
     told = []
-    run = Run(pool(), recipe(), Plan(warm_up_steps=2, n_rounds=4, n_checkpoints=1), SittingOut())
+    run = ImageRounds(pool(), recipe(), CurationPlan(warm_up_steps=2, n_rounds=4, n_checkpoints=1), SittingOut())
     use = run.training.use
     run.training.use = lambda rows: (told.append(rows), use(rows))
-    together([run.proceed()])
+    interleave([run.proceed()])
     sat_out = [set(range(N_LABELED)) - set(rows.tolist()) for rows in told]
     assert [len(part) for part in sat_out] == [15, 15, 15, 0]  # none in the last round
     assert set.union(*sat_out[:3]) == set(range(N_LABELED))
 
 
 def test_of_no_class_do_all_labels_sit_out():
-    run = Run(pool(), recipe(), PLAN, ImageAuto(n_folds=3))
+    run = ImageRounds(pool(), recipe(), PLAN, ImageAuto(n_folds=3))
     labels = run.labels[run.rows]
     run.useful[run.rows[labels == 1][1:]] = False  # one label of class 1 is left
     for run.round in (1, 2):
@@ -99,7 +99,7 @@ def test_of_no_class_do_all_labels_sit_out():
 def test_pseudo_labels_can_be_judged_too():
     n = len(colors()[1])
     curator = Notes(dropped=([], [50, 60]))
-    run = run_of(curator, Plan(warm_up_steps=2, n_rounds=2, n_checkpoints=2, pseudo_labels=True))
+    run = run_of(curator, CurationPlan(warm_up_steps=2, n_rounds=2, n_checkpoints=2, pseudo_labels=True))
     evidence = curator.seen[1]
     assert evidence.labels.shape == (n,)
     assert evidence.is_given.sum() == N_LABELED
@@ -109,11 +109,11 @@ def test_pseudo_labels_can_be_judged_too():
 
 def test_runs_side_by_side_are_the_same_as_alone():
     def fresh(seed):
-        return Run(pool(), recipe(n_steps=12), PLAN, CURATORS.resolve("none"), seed)
+        return ImageRounds(pool(), recipe(n_steps=12), PLAN, CURATORS.resolve("none"), seed)
 
     side_by_side, alone = [fresh(0), fresh(1)], fresh(1)
-    together([run.proceed() for run in side_by_side])
-    together([alone.proceed()])
+    interleave([run.proceed() for run in side_by_side])
+    interleave([alone.proceed()])
     assert torch.equal(weights(side_by_side[1].training.network), weights(alone.training.network))
 
 

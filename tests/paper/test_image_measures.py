@@ -6,13 +6,25 @@ import io
 import numpy as np
 import pytest
 
-from dips._paper.images.runs import _rehearse, labeled_part, measured_run, noisy_labels, some_of
+pytest.importorskip("torch")
+pytest.importorskip("PIL")
+
+import torch
+from PIL import Image
+
+from dips._paper.images.measures import _rehearse, labeled_part, noisy_labels, some_of, train_and_measure
+from dips.curators._choose import resolve_curator
 from dips.datasets._image_sets import ImageData
-from dips.vision._classifier import image_curator
 
-from .examples import CPU, PLAN, colors, pool, recipe
+from ..vision.examples import CPU, PLAN, colors, pool, recipe
 
-Image = pytest.importorskip("PIL.Image")
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 def data():
@@ -23,7 +35,7 @@ def data():
 
 def measured(curator, noise=0.2):
     labels = noisy_labels(data(), noise, 45, seed=0)
-    return measured_run(data(), labels, recipe(n_steps=9), PLAN, image_curator(curator), 0, CPU)
+    return train_and_measure(data(), labels, recipe(n_steps=9), PLAN, resolve_curator(curator, "images"), 0, CPU)
 
 
 def test_as_many_labels_of_each_class_are_shown():
@@ -102,13 +114,13 @@ def test_the_five_most_probable_classes_are_looked_at_where_there_are_more():
     X, _ = colors(120)
     many = ImageData(X, np.arange(120) % 8, X, np.arange(120) % 8)
     labels = labeled_part(many.y_train, 64, seed=0)
-    found = measured_run(many, labels, recipe(n_steps=3), PLAN, image_curator("none"), 0, CPU)
+    found = train_and_measure(many, labels, recipe(n_steps=3), PLAN, resolve_curator("none", "images"), 0, CPU)
     assert found["accuracy"] <= found["top5"] <= 1
 
 
 @pytest.mark.parametrize("curator", ["none", "percentile", "auto", "dips", "small_loss", "fluctuation"])
 def test_every_curator_can_be_rehearsed_and_keeps_nothing_of_it(curator):
-    judge = image_curator(curator)
+    judge = resolve_curator(curator, "images")
     before = set(vars(judge))
     _rehearse(pool(), recipe(), judge, seed=0)
     assert set(vars(judge)) == before

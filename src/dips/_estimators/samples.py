@@ -1,0 +1,136 @@
+"""``samples_``: the account of every row, built here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips._data.labels import UNLABELED, Labels
+from dips._data.pool import Pool
+from dips._rounds.rounds import RoundsState
+from dips._tools.arrays import Array, Rows
+from dips.backbones import find_backbone
+
+AUDIT_COLUMNS = ("given_label", "confidence", "aleatoric", "useful", "suggested_label")
+
+
+def samples_frame(
+    decode: Callable[[Array], Sequence[Any] | Array],
+    *,
+    given: Array,
+    final: Array,
+    rounds: Array,
+    confidence: Array,
+    aleatoric: Array,
+    useful: Array,
+    suggested: Array,
+    index: pd.Index | None = None,
+) -> pd.DataFrame:
+    """One row per input row: where its label came from, what became of it, and why.
+
+    Parameters
+    ----------
+    decode : callable
+        Turns codes into labels, -1 into None.
+    given, final, suggested : (n,) codes
+        The label that came with the row, the one it ended with, and what a suspect might be; -1 where there is none.
+    rounds : (n,) 0 for a given label, the round of a pseudo-label, -1 where never labeled
+    confidence, aleatoric : (n,) NaN where a row was never judged
+    useful : (n,) mask
+    index : names of the rows, where they have any
+
+    Examples
+    --------
+    >>> codes, none = np.array([0, -1]), np.array([-1, -1])
+    >>> nan, names = np.full(2, np.nan), lambda codes: [None if c < 0 else "ab"[c] for c in codes]
+    >>> samples_frame(names, given=codes, final=codes, rounds=codes, confidence=nan, aleatoric=nan,
+    ...               useful=codes == 0, suggested=none)[["source", "useful"]]
+          source  useful
+    0      given    True
+    1  unlabeled   False
+    """
+    return pd.DataFrame(
+        {
+            "source": sources(given, final),
+            "given_label": _objects(decode(given)),
+            "final_label": _objects(decode(final)),
+            "round": rounds,
+            "confidence": confidence,
+            "aleatoric": aleatoric,
+            "useful": useful,
+            "suggested_label": _objects(decode(suggested)),
+        },
+        index=index,
+    )
+
+
+def samples_of_rounds(state: RoundsState, labels: Labels, pool: Pool, index: pd.Index | None) -> pd.DataFrame:
+    """Return ``samples_`` of rounds that have ended."""
+    return samples_frame(
+        labels.decode_or_none,
+        given=state.given,
+        final=state.labels,
+        rounds=state.round,
+        confidence=state.confidence,
+        aleatoric=state.aleatoric,
+        useful=state.useful,
+        suggested=suggested_codes(state.estimator, pool, state.given, state.useful),
+        index=index,
+    )
+
+
+def sources(given: Array, final: Array) -> Array:
+    """Return "given", "pseudo" or "unlabeled" for each row, as texts that share one copy of each word."""
+    words = np.array(["unlabeled", "pseudo", "given"], dtype=object)
+    return words[(given != UNLABELED).astype(np.int8) + (final != UNLABELED)]
+
+
+def suggested_codes(estimator: Any, pool: Pool, given: Array, useful: Array) -> Array:
+    """Codes of what the suspects among the given labels might be, -1 elsewhere.
+
+    The model was not trained on a suspect, so its opinion of that row is not what it was told.
+    """
+    suggested = np.full(given.size, UNLABELED)
+    suspects = np.flatnonzero((given != UNLABELED) & ~useful)
+    if suspects.size:
+        best = find_backbone(estimator).predict_proba(estimator, pool.take(suspects)).argmax(axis=1)
+        suggested[suspects] = np.where(best != given[suspects], best, UNLABELED)
+    return suggested
+
+
+def audit_samples(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return what an audit shows of ``samples_``; a row without a label is neither useful nor a suspect."""
+    columns = [*AUDIT_COLUMNS, "target"] if "target" in samples else list(AUDIT_COLUMNS)
+    useful = samples["useful"].astype("boolean").where(samples["source"] == "given")
+    return samples.assign(useful=useful)[columns]
+
+
+def by_target(frames: list[pd.DataFrame], names: list[Any]) -> pd.DataFrame:
+    """Put the frames of a multi-label fit one above the other, with the label each line is about in ``target``."""
+    return pd.concat([frame.assign(target=name) for frame, name in zip(frames, names, strict=True)])
+
+
+def spread(values: Any, rows: Rows, n_rows: int, fill: Any) -> Array:
+    """Return values of some rows at their places among all `n_rows`, and `fill` elsewhere.
+
+    Examples
+    --------
+    >>> spread([1, 2], np.array([0, 3]), 4, fill=-1)
+    array([ 1, -1, -1,  2])
+    """
+    values = np.asarray(values)
+    everywhere = np.full(n_rows, fill, dtype=np.result_type(values, np.min_scalar_type(fill)))
+    everywhere[rows] = values
+    return everywhere
+
+
+def _objects(labels: Any) -> Array:
+    """Return labels as an array of objects, so that None stays None."""
+    if isinstance(labels, np.ndarray):
+        return labels.astype(object, copy=False)
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = labels
+    return objects

@@ -1,0 +1,115 @@
+"""What a fit checks before any work is done, and how it leaves no mixture of two fits behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight
+
+from dips._data.containers import n_rows
+from dips._data.labels import UNLABELED, Labels, encode_targets
+from dips._tools.arrays import Array
+from dips._tools.warnings import warn
+from dips.backbones import default_estimator, find_backbone
+
+N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
+
+
+@contextmanager
+def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
+    """Around a fit: a success leaves nothing of an earlier fit, a failure leaves all of it."""
+    before = vars(model).copy()
+    for name in before:
+        if name.endswith("_"):
+            delattr(model, name)
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
+    """Return the estimator to clone and fit, None being the default one; refuse one without probabilities."""
+    estimator = default_estimator() if estimator is None else estimator
+    if isinstance(estimator, type):
+        raise TypeError(
+            f"estimator must be an object; got the class {estimator.__name__}. Write {estimator.__name__}()."
+        )
+    if not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"{type(estimator).__name__} gives no class probabilities, which pseudo-labels and curation are made of; "
+            'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, '
+            "probability=True for SVC)."
+        )
+    return estimator
+
+
+def check_targets(model: BaseEstimator, X: Any, y: Any, *, all_labeled: bool = False) -> list[Labels]:
+    """Return the labels as codes: one column, or one per label where y is multi-label."""
+    if y is None:
+        raise ValueError(f"This {type(model).__name__} estimator requires y to be passed, but the target y is None.")
+    targets = encode_targets(y, all_labeled=all_labeled)
+    if n_rows(X) != targets[0].codes.size:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows(X)} rows, "
+            f"y has {targets[0].codes.size}."
+        )
+    return targets
+
+
+def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
+    """Return one weight per row, refused where all labeled rows of a class would weigh nothing."""
+    if sample_weight is None:
+        return None
+    n = targets[0].codes.size
+    weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+    for labels in targets:
+        weighed = np.unique(labels.codes[labels.is_labeled & (weights > 0)])
+        if weighed.size < labels.classes.size:
+            without = np.delete(labels.classes, weighed).tolist()
+            of_label = "" if labels.name is None else f" of label {labels.name!r}"
+            raise ValueError(
+                f"sample_weight is 0 for every labeled row of class {without[0]!r}{of_label}; give at least one a "
+                "positive weight."
+            )
+    return weights
+
+
+def append_unlabeled(
+    targets: list[Labels], weights: Array | None, n_unlabeled: int
+) -> tuple[list[Labels], Array | None]:
+    """Return labels and weights for so many more rows, which have no label and weigh 1."""
+    _warn_of_minus_one(targets)
+    targets = [labels.followed_by_unlabeled(n_unlabeled) for labels in targets]
+    return targets, None if weights is None else np.append(weights, np.ones(n_unlabeled))
+
+
+def code_class_weights(estimator: BaseEstimator, classes: Array) -> BaseEstimator:
+    """Return the estimator, which is trained on codes, with the class weights that its user gave by label."""
+    names, settings = classes.tolist(), {}
+    for parameter, weights in estimator.get_params().items():
+        if parameter.rpartition("__")[2] in ("class_weight", "class_weights") and isinstance(weights, Mapping):
+            unknown = [c for c in weights if c not in names]
+            if unknown:
+                raise ValueError(f"{parameter} names {unknown}, but the classes of y are {names}; name these.")
+            # All classes and in order, because CatBoost takes the classes from here.
+            settings[parameter] = {code: weights.get(c, 1.0) for code, c in enumerate(names)}
+    return find_backbone(estimator).clone(estimator).set_params(**settings) if settings else estimator
+
+
+def _warn_of_minus_one(targets: list[Labels]) -> None:
+    labels = targets[0]
+    n_unlabeled = (~labels.is_labeled).sum()
+    if len(targets) == 1 and n_unlabeled and labels.mark == UNLABELED and labels.classes.dtype.kind in "iu":
+        warn(
+            f"-1 in y is read as unlabeled ({n_unlabeled} rows), besides the rows of X_unlabeled; if it is a class, "
+            "write it another way."
+        )

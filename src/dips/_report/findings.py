@@ -1,0 +1,67 @@
+"""What the report of a table is made from: a plain record, filled in by whoever made the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dips._files.columns import Schema
+from dips._files.read import Table
+from dips._files.target import Target
+from dips._tools.arrays import Array, Rows
+
+
+@dataclass
+class TableFindings:
+    """Everything that the page of a table shows.
+
+    Attributes
+    ----------
+    table, schema, target : the rows, what their columns hold, and their labels
+    ids : columns that name a row
+    sources : one record per file: path, rows, checksum
+    notes : sentences on how the table was read
+    warnings : sentences on what went wrong in training
+    account : data frame, one row per input row
+    noise_rate : estimated share of wrong labels, where the curator estimates it
+    X : the prepared table
+    judge : the curated model that judged the labels
+    first : the model trained on all labels as given
+    model : the chosen model, trained on all labels; None for an audit
+    metric : what decided between the models
+    settings : of the study, as plain data
+    config : command, time and versions of the run
+    models : one record per candidate; empty for an audit
+    test_rows, test_probabilities : the held-out rows, and each candidate's class probabilities of them
+    importance, leaks : one number per column
+    """
+
+    table: Table
+    schema: Schema
+    target: Target
+    ids: list[str]
+    sources: list[dict[str, Any]]
+    notes: list[str]
+    account: pd.DataFrame
+    noise_rate: float | None
+    X: Array
+    judge: Any
+    first: Any
+    model: Any = None
+    metric: str = "accuracy"
+    settings: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    models: list[dict[str, Any]] = field(default_factory=list)
+    test_rows: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    test_probabilities: dict[str, Array] = field(default_factory=dict)
+    importance: dict[str, float] = field(default_factory=dict)
+    leaks: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def chosen(self) -> str | None:
+        """Name of the chosen candidate."""
+        return next((m["name"] for m in self.models if m["chosen"]), None)

@@ -1,0 +1,53 @@
+"""The comparison as plain data: for metrics.json, and for the report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from dips._report import TableFindings
+from dips._study.candidates import CANDIDATES
+from dips._study.compare import Comparison, Split
+
+
+def model_records(comparison: Comparison, scores: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """One record per candidate: validation, scores on the held-out rows, or why it was left out."""
+    return [
+        {
+            "name": c.name,
+            "title": c.title,
+            "chosen": c.name == comparison.chosen,
+            "validation": comparison.validation.get(c.name),
+            "test": scores.get(c.name),
+            "skipped": comparison.skipped.get(c.name),
+        }
+        for c in CANDIDATES
+    ]
+
+
+def metrics_record(found: TableFindings, comparison: Comparison, split: Split) -> dict[str, Any]:
+    """What metrics.json holds."""
+    is_given = found.account["source"] == "given"
+    return {
+        "metric": found.metric,
+        "chosen": comparison.chosen,
+        "validation": comparison.validation,
+        "validation_folds": comparison.folds,
+        "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},
+        "test": {m["name"]: m["test"] for m in found.models if m["test"]},
+        "skipped": comparison.skipped,
+        "seconds": comparison.seconds,
+        "rows": {
+            "all": len(found.account),
+            "labeled": int(is_given.sum()),
+            "unlabeled": int((~is_given).sum()),
+            "train": int(split.train.size),
+            "test": int(split.test.size),
+        },
+        "labels": {
+            "estimated_share_wrong": found.noise_rate,
+            "n_suspects": int(found.account["suspicion"].notna().sum()),
+        },
+        "positive": found.target.classes[found.target.positive],
+        "warnings": found.warnings,
+    }

@@ -1,0 +1,59 @@
+"""Warnings of a study's many trainings: each is told once, with the models it concerns; known noise is muted."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dips._tools.observer import Observer
+from dips._tools.warnings import warn
+
+_NOISE_KINDS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+_NOISE = (
+    "X does not have valid feature names",  # LightGBM names the columns of an array by itself
+    "lbfgs failed to converge",  # the linear second opinion; an early stop does not hurt it
+    "The least populated class in y has only",  # folds of a rare class
+)
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
+
+
+class WarningLog:
+    """Sentences, each with the models that it concerns; two that differ only in their numbers are one."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[str, list[str]]] = {}
+
+    def add(self, model: str, messages: list[str]) -> None:
+        """Take the warnings of one training."""
+        for message in messages:
+            _, models = self._found.setdefault(_NUMBER.sub("#", message), (message, []))
+            if model not in models:
+                models.append(model)
+
+    def sentences(self) -> list[str]:
+        """Every warning once, the first one first."""
+        return [f"{message} (Models: {', '.join(models)}.)" for message, models in self._found.values()]
+
+
+@contextmanager
+def caught_warnings() -> Iterator[list[str]]:
+    """Yield a list that holds, in the end, the warnings that matter."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield messages
+        finally:
+            found = [str(w.message) for w in caught if not issubclass(w.category, _NOISE_KINDS)]
+            messages += dict.fromkeys(m for m in found if not m.startswith(_NOISE))
+
+
+class PythonWarnings(Observer):
+    """Issues the warnings of a study as Python's; what watches where no other observer does."""
+
+    def on_record(self, record: dict[str, object]) -> None:
+        """Issue a warning."""
+        if record["event"] == "warning":
+            warn(str(record["message"]))

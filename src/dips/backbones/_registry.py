@@ -1,0 +1,145 @@
+"""The families that are known: which one handles an estimator, and which can be named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import TypeVar, overload
+
+from sklearn.base import BaseEstimator
+
+from dips._tools.warnings import warn
+from dips.backbones._base import Backbone
+from dips.backbones._plain import Plain
+from dips.backbones._staged import Staged
+from dips.exceptions import UserError
+
+PLUGINS = "dips.backbones"
+"""The entry-point group under which another package offers its families."""
+
+_DEFAULT = "xgboost"
+_by_handle: dict[str, type[Backbone]] = {}  # package.ClassName of an estimator -> its family
+_by_name: dict[str, type[Backbone]] = {}
+_plugins_are_loaded = False
+
+F = TypeVar("F", bound=type[Backbone])
+
+
+@overload
+def register_backbone(family: F, *, replace: bool = ...) -> F: ...
+@overload
+def register_backbone(*, replace: bool = ...) -> Callable[[F], F]: ...
+
+
+def register_backbone(family: F | None = None, *, replace: bool = False) -> F | Callable[[F], F]:
+    """Add a family of backbones; usable as a decorator.
+
+    Parameters
+    ----------
+    family : subclass of Backbone
+        Its ``handles`` say which estimators it is for.
+    replace : bool
+        Whether to take over estimators, or a name, that another family already has; otherwise that is refused.
+    """
+    if family is None:
+        return lambda decorated: register_backbone(decorated, replace=replace)
+    if not family.handles:
+        raise ValueError(
+            f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators it is for, "
+            'such as handles = ("package.ClassName",).'
+        )
+    if not replace:
+        _refuse_conflicts(family)
+    _by_handle.update(dict.fromkeys(family.handles, family))
+    if family.name:
+        _by_name[family.name] = family
+    return family
+
+
+def _refuse_conflicts(family: type[Backbone]) -> None:
+    taken = {handled: _by_handle[handled] for handled in family.handles if handled in _by_handle}
+    if family.name in _by_name:
+        taken[f"The name {family.name!r}"] = _by_name[family.name]
+    for what, other in taken.items():
+        if (other.__module__, other.__qualname__) != (family.__module__, family.__qualname__):  # not defined once more
+            raise ValueError(
+                f"{what} already belongs to the backbone family {other.__name__}; to take it over, use "
+                "register_backbone(family, replace=True)."
+            )
+
+
+def find_backbone(estimator: BaseEstimator) -> Backbone:
+    """Return how to fit and watch this estimator.
+
+    A subclass is handled like its nearest parent. Families are compared by name, so no optional library is imported.
+    An estimator of no family can be watched if it has ``staged_predict_proba``; any other can only be fitted.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> type(find_backbone(HistGradientBoostingClassifier())).__name__
+    'Staged'
+    """
+    names = [f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__]
+    if names[0] not in _by_handle:
+        _load_plugins()
+    for name in names:
+        if name in _by_handle:
+            return _by_handle[name].of(estimator)
+    return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
+
+
+def families() -> list[type[Backbone]]:
+    """Return every registered family once."""
+    _load_plugins()
+    return list(dict.fromkeys([*_by_handle.values(), *_by_name.values()]))
+
+
+def find_family(name: str) -> type[Backbone] | None:
+    """Return the family of this name, or None."""
+    if name not in _by_name:
+        _load_plugins()
+    return _by_name.get(name)
+
+
+def default_names() -> list[str]:
+    """Return the names that :func:`default_estimator` takes, the one it takes by itself first."""
+    named = [f.name for f in families() if f.name and _suggests_an_estimator(f)]
+    return sorted(named, key=lambda name: (name != _DEFAULT, name))
+
+
+def default_estimator(name: str = _DEFAULT) -> BaseEstimator:
+    """Return the unfitted estimator that a family suggests for a few hundred to a few thousand rows.
+
+    Without a name it is XGBoost with slow, shallow, subsampled trees, which overfit a few hundred rows far less than
+    XGBoost's own defaults do.
+
+    Examples
+    --------
+    >>> default_estimator().get_params()["max_depth"]
+    3
+    """
+    family = find_family(name)
+    if family is None or not _suggests_an_estimator(family):
+        raise UserError(f"backbone {name!r} is not known; there are {', '.join(default_names())}.")
+    try:
+        return family.default()
+    except ModuleNotFoundError:
+        raise UserError(f'The backbone {name!r} is not installed: pip install "dips-ssl[{name}]".') from None
+
+
+def _suggests_an_estimator(family: type[Backbone]) -> bool:
+    return family.default is not Backbone.default
+
+
+def _load_plugins() -> None:
+    """Register the families that other packages offer, once and only when they may be needed."""
+    global _plugins_are_loaded
+    if _plugins_are_loaded:
+        return
+    _plugins_are_loaded = True
+    for plugin in entry_points(group=PLUGINS):
+        try:
+            register_backbone(plugin.load())
+        except Exception as error:  # a plug-in may fail in any way, and must not stop what does not need it
+            warn(f"The backbone {plugin.name!r} of {plugin.value} could not be loaded: {error}")

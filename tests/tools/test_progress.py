@@ -1,0 +1,42 @@
+"""One kind of bar for every long task: counts, fractions and speeds."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from dips._tools.progress import ProgressBars
+
+
+@pytest.fixture
+def terminal():
+    return Console(file=io.StringIO(), force_terminal=True, width=120, color_system=None)
+
+
+def shown(terminal):
+    return terminal.file.getvalue()
+
+
+def test_steps_are_counted_under_their_title(terminal):
+    with ProgressBars(title="training", unit="images", units_per_step=64, console=terminal) as bars:
+        bars.on_step(1, 20)
+        bars.title = "training, 1 failed"
+        bars.on_step(12, 20)
+    assert "training, 1 failed" in shown(terminal)
+    assert "12/20" in shown(terminal)
+    assert "images/s" in shown(terminal)
+
+
+def test_a_stage_shows_the_fraction_done(terminal):
+    with ProgressBars(console=terminal) as bars:
+        bars.message("[reading]", 0.25)
+    assert "[reading]" in shown(terminal)
+    assert "25 %" in shown(terminal)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_nothing_is_drawn_where_nobody_watches(enabled, terminal):
+    console = Console(file=io.StringIO()) if enabled else terminal
+    with ProgressBars(enabled, console=console) as bars:
+        bars.on_step(1, 2)
+    assert console.file.getvalue().strip() == ""
