@@ -17,7 +17,13 @@ from dips._tools.arrays import Array, Rows
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
+    """Mean and standard deviation of the class probabilities over the members of an ensemble.
+
+    Attributes
+    ----------
+    mean, std : (m, C)
+    n_models : how many members
+    """
 
     mean: Array
     std: Array
@@ -118,7 +124,13 @@ class EnsembleLabeler(Labeler):
 
 
 class FunctionLabeler(Labeler):
-    """A labeler from a plain function of the :class:`Candidates` that returns positions and labels (codes)."""
+    """A labeler from a plain function of the :class:`Candidates` that returns positions and labels (codes).
+
+    Parameters
+    ----------
+    function : callable
+        Takes :class:`Candidates`, returns positions among them and a code for each.
+    """
 
     def __init__(self, function: Callable[[Candidates], Any]) -> None:
         self.function = function
