@@ -119,7 +119,7 @@ def test_predict_prints_csv_where_no_file_is_named(run, place, capsys):
     ("change", "words"),
     [
         (lambda t: t.drop(columns="age"), "lacks 1 of the 4 columns that the model was trained on (age)"),
-        (lambda t: t.assign(dose="high"), "'dose' held numbers in training, and now most cells are none"),
+        (lambda t: t.assign(dose="high"), "'dose' held numbers in training, but most cells are not numbers"),
     ],
 )
 def test_predict_refuses_a_table_that_does_not_fit(run, tmp_path, change, words, capsys):
@@ -182,7 +182,7 @@ def test_every_default_is_in_the_help(capsys):
         (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
         (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "jobs is the number of folds trained at once"),
         (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "seed must be from 0"),
-        (["predict", "gone", "patients.csv"], 5, "is no run folder of dips"),
+        (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments, code, words, capsys):

@@ -63,7 +63,7 @@ def test_a_few_cells_that_are_no_numbers_are_said_and_missing():
     table = read_table(pd.DataFrame({"lab": cells}))
     column = understand(table).columns[0]
     assert column.kind == "number"
-    assert "2 cells are no numbers, such as '<5'" in column.note
+    assert "2 cells are not numbers, such as '<5'" in column.note
     assert np.isnan(column.values(table.columns["lab"])).sum() == 2
 
 
@@ -105,9 +105,9 @@ def test_columns_that_are_not_known_are_ignored_and_said():
         (TRAINING.drop(columns=["age", "ward"]), r"lacks 2 of the 3 columns .* \(age, ward\)"),
         (TRAINING.assign(age=["old", "young", "old"]), "'age' held numbers .* such as 'old' in row 1"),
         (TRAINING.assign(seen=["2024-05-01", "2024-05-02", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
-        (TRAINING.assign(seen=[1, 2, 3]), "'seen' held dates in training, and now int64"),
-        (TRAINING.assign(age=pd.to_datetime(["2024-05-01"] * 3)), "'age' held numbers in training, and now timestamp"),
-        (TRAINING.assign(ward=[[1], [2], [3]]), "'ward' held categories in training, and now list"),
+        (TRAINING.assign(seen=[1, 2, 3]), "'seen' held dates in training, but int64"),
+        (TRAINING.assign(age=pd.to_datetime(["2024-05-01"] * 3)), "'age' held numbers in training, but timestamp"),
+        (TRAINING.assign(ward=[[1], [2], [3]]), "'ward' held categories in training, but list"),
     ],
 )
 def test_missing_and_retyped_columns_are_refused(new, words):
@@ -118,7 +118,7 @@ def test_missing_and_retyped_columns_are_refused(new, words):
 def test_a_few_cells_of_another_kind_are_said_and_read_as_missing():
     new = pd.concat([TRAINING] * 3, ignore_index=True)
     new["age"] = ["50", "old", *["60"] * 7]
-    assert check(new) == ["Column 'age': 1 cells are no numbers, such as 'old' in row 2; read as missing."]
+    assert check(new) == ["Column 'age': 1 cells are not numbers, such as 'old' in row 2; read as missing."]
 
 
 def test_numbers_may_come_as_text_and_gaps_as_nothing():

@@ -72,7 +72,7 @@ def test_a_zip_file_with_one_table_is_read_and_with_two_refused(tmp_path):
     assert rows(read_table(path)) == EXPECTED
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("other.csv", CSV)
-    refused("holds 2 files, and one is wanted", path)
+    refused("holds 2 files, not one", path)
 
 
 @pytest.mark.parametrize("table", [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME)])
@@ -90,7 +90,7 @@ def test_a_column_of_several_types_becomes_text():
     [
         ("gone.csv", None, "There is no file"),
         ("empty.csv", b"", "is empty"),
-        ("table.doc", b"x", "ends in '.doc', which says nothing of its format"),
+        ("table.doc", b"x", "ends in '.doc', which does not name a known format"),
         ("short.parquet", b"PAR1 and no more", "cannot be read as a parquet file"),
         ("cut.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-12], "cannot be read as a csv file"),
         ("header.csv", "age,ward\n", "has a header \\(age, ward\\) and no rows"),

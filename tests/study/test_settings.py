@@ -43,7 +43,7 @@ def test_the_config_of_a_run_is_read(tmp_path):
     [
         ("a.toml", "target = ", "is not a readable toml file"),
         ("a.json", "[1]", "is not a readable json file"),
-        ("a.toml", "targget = 'y'", "sets 'targget', which is no setting; there are backbone"),
+        ("a.toml", "targget = 'y'", "sets 'targget', which is not a setting; there are backbone"),
     ],
 )
 def test_config_files_that_cannot_be_used_are_refused(tmp_path, name, text, words):

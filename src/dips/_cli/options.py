@@ -15,7 +15,7 @@ from dips.labelers import LABELERS
 
 
 def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
-    """Values from the file become the defaults; what the command line says goes before."""
+    """Values from the file become the defaults; the command line takes precedence."""
     if path is not None and not context.resilient_parsing:
         record = read_config(path)
         known = {p.name for p in context.command.params}
@@ -32,24 +32,28 @@ Data = Annotated[
     typer.Argument(help="Tables with the labels: CSV, TSV, Parquet, Feather or Excel, compressed or not; stacked."),
 ]
 TargetName = Annotated[str, typer.Option("--target", "-t", help="The column with the labels.")]
-Ids = Annotated[list[str], typer.Option("--id", help="A column that names a row: shown, not learned from. Repeatable.")]
+Ids = Annotated[
+    list[str], typer.Option("--id", help="A column that names a row: shown, but not learned from. Repeatable.")
+]
 Drop = Annotated[list[str], typer.Option("--drop", help="A column to leave out. Repeatable.")]
 Marks = Annotated[
     list[str],
-    typer.Option("--unlabeled-mark", help="A label that means 'no label', besides an empty cell. Repeatable."),
+    typer.Option("--unlabeled-mark", help="A label that means 'no label', in addition to empty cells. Repeatable."),
 ]
-Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC asks for.  [default: the last in order]")]
+Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
 Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]
 LabelerName = Annotated[
-    str, typer.Option("--labeler", help=f"Who proposes pseudo-labels: {_one_of(LABELERS.by_name())}.")
+    str, typer.Option("--labeler", help=f"What proposes pseudo-labels: {_one_of(LABELERS.by_name())}.")
 ]
 CuratorName = Annotated[
     str,
-    typer.Option("--curator", help=f"Who judges labels: {_one_of(n for n in curator_names('tables') if n != 'none')}."),
+    typer.Option(
+        "--curator", help=f"What judges labels: {_one_of(n for n in curator_names('tables') if n != 'none')}."
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
-Jobs = Annotated[int | None, typer.Option(help="Folds trained at once; -1 is all cores.  [default: 1]")]
+Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is all cores.  [default: 1]")]
 Config = Annotated[
     Path | None,
     typer.Option(
@@ -57,4 +61,4 @@ Config = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]

@@ -1,4 +1,4 @@
-"""Tables as people have them: reading files, understanding columns, preparing them for a model, writing results."""
+"""Tables as people have them: reading files, understanding columns, and preparing them for a model."""
 
 from dips._files.columns import Column, Schema, understand
 from dips._files.prepare import Preparation

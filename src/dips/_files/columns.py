@@ -1,4 +1,4 @@
-"""What a column holds: numbers, categories, dates, free text, or nothing a model could use."""
+"""What a column holds: numbers, categories, dates, free text, or nothing that a model can use."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Column:
     name : as in the table, made distinct
     kind : one of ``KINDS``
     decimal : the decimal mark of numbers written as text
-    date_format : of dates written as text; None where the file itself says that they are dates
-    n_distinct, n_missing : counts over the rows it was understood by
+    date_format : of dates written as text; None where the file stores them as dates
+    n_distinct, n_missing : counts over the rows that were read
     example : a value
-    note : a sentence, where there is something to say
+    note : a remark for the user, often empty
     """
 
     name: str
@@ -60,11 +60,11 @@ class Column:
 
     @property
     def is_used(self) -> bool:
-        """Whether a model is given this column."""
+        """Whether models use this column."""
         return self.kind in USED
 
     def values(self, raw: pa.ChunkedArray) -> Any:
-        """Cells as what they are: floats, dates, or an arrow column of texts."""
+        """Return the cells as floats, dates, or an arrow column of texts."""
         if self.kind == "number":
             return numbers(raw, self.decimal)
         if self.kind == "date":
@@ -75,14 +75,14 @@ class Column:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
         if self.kind not in ("number", "date"):
             if not (is_text(raw.type) or is_number(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
-                raise DataError(f"Column {self.name!r} held {KINDS[self.kind]} in training, and now {raw.type} values.")
+                raise DataError(f"Column {self.name!r} held {KINDS[self.kind]} in training, but {raw.type} values now.")
             return ""
         is_native = not is_text(raw.type)
         if self.kind == "date" and is_native and not pa.types.is_temporal(raw.type) and raw.type != pa.null():
-            raise DataError(f"Column {self.name!r} held dates in training, and now {raw.type} values; write dates.")
+            raise DataError(f"Column {self.name!r} held dates in training, but {raw.type} values now; write dates.")
         if self.kind == "number" and is_native and not (is_number(raw.type) or pa.types.is_boolean(raw.type)):
             if raw.type != pa.null():
-                raise DataError(f"Column {self.name!r} held numbers in training, and now {raw.type} values.")
+                raise DataError(f"Column {self.name!r} held numbers in training, but {raw.type} values now.")
             return ""
         return self._check_texts(raw) if is_text(raw.type) else ""
 
@@ -95,23 +95,23 @@ class Column:
         (row, cell), n_there = strange, len(raw) - texts(raw).null_count
         if is_read.sum() < 0.5 * n_there:
             raise DataError(
-                f"Column {self.name!r} held {KINDS[self.kind]} in training, and now most cells are none, such as "
-                f"{cell[:40]!r} in row {row}; write them as in training"
+                f"Column {self.name!r} held {KINDS[self.kind]} in training, but most cells are not {KINDS[self.kind]}, "
+                f"such as {cell[:40]!r} in row {row}; write them as in training"
                 + (f" ({self.date_format})." if self.date_format else ".")
             )
-        found = f"{n_there - is_read.sum():,} cells are no {KINDS[self.kind]}, such as {cell[:40]!r} in row {row}"
-        return f"Column {self.name!r}: {found}; read as missing."
+        unread = f"{n_there - is_read.sum():,} cells are not {KINDS[self.kind]}, such as {cell[:40]!r} in row {row}"
+        return f"Column {self.name!r}: {unread}; read as missing."
 
 
 @dataclass
 class Schema:
-    """The columns of a table, as they were understood when a model was made."""
+    """The columns of a table, as they were understood when the model was trained."""
 
     columns: list[Column] = field(default_factory=list)
 
     @property
     def used(self) -> list[Column]:
-        """Columns that a model is given."""
+        """Columns that models use."""
         return [c for c in self.columns if c.is_used]
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -120,17 +120,17 @@ class Schema:
 
     @classmethod
     def from_json(cls, records: list[dict[str, Any]]) -> Schema:
-        """Return the schema that :meth:`to_json` wrote down."""
+        """Return the schema that :meth:`to_json` wrote."""
         return cls([Column(**record) for record in records])
 
     def check(self, table: Table, target: str | None = None) -> list[str]:
-        """Compare a new table with what the model was trained on, before anything is predicted; return notes."""
+        """Compare a new table with the training table before anything is predicted; return notes."""
         missing = [c.name for c in self.used if c.name not in table.names]
         if missing:
             raise DataError(
                 f"{table.source} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "
-                "nothing is known."
+                "a value is unknown."
             )
         notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
         known = {*(c.name for c in self.columns), target}
@@ -139,7 +139,7 @@ class Schema:
 
 
 def understand(table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> Schema:
-    """Find out what every column holds; `drop` and `ids` are said by the user.
+    """Find out what every column holds; the user names `drop` and `ids`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _understand_texts(name: str, cells: pa.ChunkedArray) -> Column:
         values = numbers(known, decimal)
         if strange := first_strange(known, np.isfinite(values)):
             n_strange = int((~np.isfinite(values)).sum())
-            column.note = f"{n_strange} cells are no numbers, such as {strange[1][:30]!r}; read as missing"
+            column.note = f"{n_strange} cells are not numbers, such as {strange[1][:30]!r}; read as missing"
         elif (values == np.round(values)).all() and _identifies(name, pa.array(values), column.n_distinct):
             column.kind = "id"
     elif date_format := find_date_format(cells):
@@ -212,7 +212,7 @@ def _understand_texts(name: str, cells: pa.ChunkedArray) -> Column:
 
 
 def _identifies(name: str, known: Any, n_distinct: int) -> bool:
-    """Whole numbers that name their row: all different, and called so or simply counted up."""
+    """Whether whole numbers name their row: all distinct, and either named like an id or simply counting up."""
     if n_distinct < len(known) or n_distinct <= _MANY:
         return False
     steps = np.diff(np.asarray(known.to_numpy(), dtype=float))

@@ -1,4 +1,4 @@
-"""Delimited text: the encoding, the delimiter and the header are found out, every cell is kept as text."""
+"""Delimited text: encoding, delimiter and header are detected; every cell is kept as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARKS = (
 def read_delimited(
     open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
 ) -> tuple[pa.Table, str, list[str]]:
-    """Return the table, all of it text, where it came from, and notes on what was guessed."""
+    """Return the table (all text), its source, and notes on what was guessed."""
     encoding, notes = _encoding(open_bytes, source)
     with open_bytes() as stream:
         head = stream.read(_HEAD)
@@ -39,7 +39,7 @@ def read_delimited(
     _refuse_missing_header(header, source)
     table, invalid = _parse(open_bytes, encoding, delimiter, header)
     if invalid:
-        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # now with line numbers
+        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # once more, with line numbers
         _refuse_ragged(invalid, delimiter, source)
     return table, source, notes
 
@@ -69,7 +69,7 @@ def find_delimiter(text: str) -> str:
 
 
 def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, list[str]]:
-    """Return the encoding that a byte order mark names, else UTF-8 if the whole file is, else Windows' own."""
+    """Return the encoding of the byte order mark; without one, UTF-8 if the whole file is valid, else a Western one."""
     with open_bytes() as stream:
         block = stream.read(1 << 22)
         for mark, encoding in _MARKS:
@@ -83,15 +83,15 @@ def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, lis
                 block = stream.read(1 << 22)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
-            found = _western(open_bytes)
-            return found, [
-                f"{source} is not UTF-8 (byte {n_before + error.start}); it is read as {found}. Look at the accents."
+            western = _western(open_bytes)
+            return western, [
+                f"{source} is not UTF-8 (byte {n_before + error.start}); it is read as {western}. Check the accents."
             ]
     return "utf-8", []
 
 
 def _western(open_bytes: Callable[[], BinaryIO]) -> str:
-    """Windows-1252 has five bytes without a meaning; a file with one of them is Latin-1."""
+    """Windows-1252 leaves five bytes undefined; a file with one of them is Latin-1."""
     with open_bytes() as stream:
         while block := stream.read(1 << 22):
             if any(byte in block for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")):
@@ -126,11 +126,11 @@ def _parse(
 def _refuse_missing_header(header: list[str], source: str) -> None:
     named = [name.strip() for name in header if name.strip()]
     if not named:
-        raise DataError(f"The first line of {source} names no column; put the names of the columns there.")
+        raise DataError(f"The first line of {source} names no column; put the column names there.")
     if len(named) > 1 and all(_is_number(name) for name in named):
         raise DataError(
-            f"The first line of {source} looks like data ({', '.join(named[:3])}, …), not like names of columns; "
-            "put a line with the names on top."
+            f"The first line of {source} looks like data ({', '.join(named[:3])}, …), not like column names; "
+            "add a first line with the names."
         )
 
 

@@ -1,4 +1,4 @@
-"""One encoder a kind of column: values to floats, learned once, written down as plain data and arrays.
+"""One encoder per kind of column: values to floats, learned once, stored as plain data and arrays.
 
 Nothing here needs pickle: an encoder is its ``settings`` (JSON) and its ``arrays`` (NumPy), and is made from both.
 """
@@ -21,7 +21,7 @@ ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
 _NAMES = 40  # categories; where there are more, their spelling is looked at too
 _RANKED = 1_000  # the most frequent categories that get a rank of their own
 _BUCKETS = 4_096  # of hashed pieces of text
-_LEARN_ROWS = 20_000  # a sample of texts says what is frequent
+_LEARN_ROWS = 20_000  # a sample is enough to know which pieces are frequent
 
 
 class Encoder:
@@ -46,7 +46,7 @@ class Encoder:
         return [""]
 
     def share_unknown(self, values: Any) -> float:
-        """Share of the values that were not there to be learned from, where that matters."""
+        """Share of the values that training did not see, where that matters."""
         return 0.0
 
 
@@ -72,7 +72,7 @@ class Date(Encoder):
         self.settings["parts"] = ["day", *(p for p in table if p != "day" and varies[p])]
 
     def encode(self, values: Any) -> Array:
-        """One float a part."""
+        """One float per part."""
         table = self._all(values)
         return np.column_stack([table[p] for p in self.settings["parts"]]).astype(np.float32)
 
@@ -88,7 +88,7 @@ class Date(Encoder):
 
 
 class Category(Encoder):
-    """A column each for few categories; for more, the rank by frequency, and for very many also the spelling.
+    """One column per category where they are few; for more, the rank by frequency, and for very many also the spelling.
 
     Two categories are one column of 1 and 0, with NaN for what is missing or neither.
     """
@@ -129,7 +129,7 @@ class Category(Encoder):
         return ["rank", *spelling]
 
     def share_unknown(self, values: Any) -> float:
-        """Share of categories never seen; of very many, only the frequent were kept, so nothing can be said."""
+        """Share of categories never seen; unknown, so 0, where only the most frequent of many were kept."""
         known = values.drop_null()
         if len(known) == 0 or len(self.settings["categories"]) >= _RANKED:
             return 0.0
@@ -167,7 +167,7 @@ class Spelling(Encoder):
         self.arrays = {"rarity": rarity, "directions": svd.components_.astype(np.float32)}
 
     def encode(self, values: Any) -> Array:
-        """One float a direction; each distinct text is looked at once."""
+        """One float per direction; each distinct text is encoded once."""
         codes, distinct = pd.factorize(np.asarray(values.to_pandas(), dtype=object))
         encoded = np.full((len(distinct) + 1, self.arrays["directions"].shape[0]), np.nan, dtype=np.float32)
         if len(distinct):

@@ -1,4 +1,4 @@
-"""The preparation of a table for a backbone: a matrix of floats, learned from rows, written down without pickle."""
+"""From a table to a matrix of floats for a backbone; learned from rows, stored without pickle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MANY_UNKNOWN = 0.05
 
 
 class Preparation:
-    """Turns the used columns of a schema into one matrix of floats. No label is involved.
+    """Turns the used columns of a schema into one matrix of floats, without looking at labels.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Preparation:
         return X
 
     def check(self, table: Table, target: str | None = None) -> list[str]:
-        """Compare a new table with what was learned from, before it is encoded; return notes.
+        """Compare a new table with the training table before it is encoded; return notes.
 
         The target may be there or not.
         """
@@ -93,7 +93,7 @@ class Preparation:
         }
 
     def arrays(self) -> dict[str, Array]:
-        """Arrays by position of the column and name; names of columns are no names of files."""
+        """Arrays by position of the column and name; column names cannot serve as file names."""
         return {
             f"{j}/{key}": array
             for j, encoder in enumerate(self.encoders.values())
@@ -102,7 +102,7 @@ class Preparation:
 
     @classmethod
     def from_parts(cls, record: dict[str, Any], arrays: dict[str, Array]) -> Preparation:
-        """Return the preparation that :meth:`to_json` and :meth:`arrays` wrote down."""
+        """Return the preparation that :meth:`to_json` and :meth:`arrays` wrote."""
         preparation = cls(Schema.from_json(record["schema"]))
         for j, (name, encoder) in enumerate(preparation.encoders.items()):
             encoder.settings = record["encoders"][name]

@@ -38,7 +38,7 @@ _OPENERS: dict[str, Callable[[Path], Any]] = {
 
 @dataclass
 class Table:
-    """A table as it was read, and what there is to say about the reading, in sentences."""
+    """A table as it was read, with notes for the user."""
 
     columns: pa.Table
     source: str
@@ -77,16 +77,16 @@ def read_table(data: Any) -> Table:
     table.columns, notes = _with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:
-        raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) and no rows; rows are needed.")
+        raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
     return table
 
 
 def _read_file(path: Path) -> Table:
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name the files in it, for instance {path}/*.csv.")
+        raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob(f"{path.stem[:3]}*")) if path.parent.is_dir() else []
-        raise DataError(f"There is no file {path}{'; near it is ' + near[0] if near else ''}.")
+        raise DataError(f"There is no file {path}{'; did you mean ' + near[0] + '?' if near else '.'}")
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
     compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
@@ -105,7 +105,7 @@ def _read_file(path: Path) -> Table:
         raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
     known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER))
     raise DataError(
-        f"{path} ends in {path.suffix or 'nothing'!r}, which says nothing of its format; rename it to end in one of "
+        f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
 
@@ -123,7 +123,7 @@ def _only_member(path: Path) -> Any:
     archive = zipfile.ZipFile(path)
     members = [m for m in archive.namelist() if not m.endswith("/") and not m.startswith("__MACOSX")]
     if len(members) != 1:
-        raise DataError(f"{path} holds {len(members)} files, and one is wanted; unpack it and name them.")
+        raise DataError(f"{path} holds {len(members)} files, not one; unpack it and name them.")
     return archive.open(members[0])
 
 
@@ -159,7 +159,7 @@ def _from_frame(frame: Any) -> pa.Table:
 
 
 def _from_series(series: Any) -> pa.Array:
-    """A column that holds several types at once becomes text."""
+    """A column of mixed types becomes text."""
     try:
         array = pa.Array.from_pandas(series)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):

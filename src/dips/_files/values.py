@@ -43,7 +43,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def numbers(column: pa.ChunkedArray, decimal: str = ".") -> Array:
-    """Numbers of a column, NaN where a cell is missing or no number."""
+    """Numbers of a column, NaN where a cell is missing or not a number."""
     if pa.types.is_boolean(column.type) or is_number(column.type):
         values = column.cast(pa.float64(), safe=False).to_numpy()
     else:
@@ -56,7 +56,7 @@ def numbers(column: pa.ChunkedArray, decimal: str = ".") -> Array:
 
 
 def dates(column: pa.ChunkedArray, date_format: str | None) -> pd.Series:
-    """Dates of a column, NaT where a cell is missing or no date; without a time zone."""
+    """Dates of a column without time zone, NaT where a cell is missing or not a date."""
     if date_format is None:
         series = pd.Series(column.cast(pa.timestamp("us"), safe=False).to_pandas())
     else:
@@ -114,7 +114,7 @@ def find_date_format(cells: pa.ChunkedArray) -> str | None:
 
 
 def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | None:
-    """Return row number (from 1) and text of the first cell that is there and yet was not read."""
+    """Return row number (from 1) and text of the first cell that is not empty but was not read."""
     cells = texts(column)
     there = np.asarray(pc.is_valid(cells).to_numpy(zero_copy_only=False), dtype=bool)
     strange = np.flatnonzero(there & ~np.asarray(is_read))
@@ -122,7 +122,7 @@ def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | No
 
 
 def _with_points(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Write 1.234,5 as 1234.5; a text with a point as its only mark is no number where commas are the mark."""
+    """Write 1.234,5 as 1234.5; where commas are the decimal mark, a text with only a point is not a number."""
     if decimal == ".":
         return cells
     is_german = pc.match_substring_regex(cells, r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$")

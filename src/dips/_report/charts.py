@@ -46,7 +46,7 @@ def line_chart(
 
 
 def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, percent: bool) -> Markup:
-    """A value with its interval a row; a row is a dict of label, value, low, high and css."""
+    """One value with its interval per row; a row is a dict of label, value, low, high and css."""
     width, step = 640, 34
     height = _TOP + step * len(rows) + _BOTTOM
     low, high = min(r["low"] for r in rows), max(r["high"] for r in rows)
@@ -119,7 +119,7 @@ def nice_ticks(low: float, high: float, n: int = 5) -> list[float]:
 
 
 def cut(text: Any, n: int) -> str:
-    """Return a text no longer than so many characters."""
+    """Return a text of at most `n` characters."""
     return str(text) if len(str(text)) <= n else str(text)[: n - 1] + "…"
 
 

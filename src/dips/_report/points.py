@@ -18,7 +18,7 @@ from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
-_SHARE_GIVEN = 0.6  # of the points that are no suspects, where there are more of both kinds than can be drawn
+_SHARE_GIVEN = 0.6  # of the points that are not suspects, where both kinds exceed what can be drawn
 _MAX_VALUES = 12  # columns shown beside a row
 _BYTES = 330_000  # what the map may take of the page
 _CURVE = 24  # points of a learning curve
@@ -26,27 +26,31 @@ _GRID = (48, 60)  # cells of uncertainty and of confidence
 _TEXT = 60  # characters shown of a value
 
 
-def summarize_points(found: TableFindings) -> dict[str, Any]:
+def summarize_points(findings: TableFindings) -> dict[str, Any]:
     """Return the map of a table's rows as columns of numbers."""
-    shown, typical, classes = _shown_columns(found), _typical(found, _shown_columns(found)), found.target.classes
+    shown, typical, classes = (
+        _shown_columns(findings),
+        _typical(findings, _shown_columns(findings)),
+        findings.target.classes,
+    )
 
     def beside(rows: Rows) -> dict[str, Any]:
-        codes = codes_of(found.account["final_label"].iloc[rows], classes)
+        codes = codes_of(findings.account["final_label"].iloc[rows], classes)
         return {
-            "id": _ids(found, rows),
-            "id_names": found.ids,
-            **packed_curves(_curves(found, rows, codes)),
-            "n_checkpoints": _n_checkpoints(found),
-            "values": [_values(found, column, rows) for column in shown],
+            "id": _ids(findings, rows),
+            "id_names": findings.ids,
+            **packed_curves(_curves(findings, rows, codes)),
+            "n_checkpoints": _n_checkpoints(findings),
+            "values": [_values(findings, column, rows) for column in shown],
             "typical": typical,
         }
 
     about_all = {
-        "all_in": "samples.csv" if found.model is not None else "the file that dips audit -o writes",
-        "thresholds": thresholds_of(found.judge.curator_),
-        "curator": found.judge.curator_.name,
+        "all_in": "samples.csv" if findings.model is not None else "the file that dips audit -o writes",
+        "thresholds": thresholds_of(findings.judge.curator_),
+        "curator": findings.judge.curator_.name,
     }
-    return about_all | points_of(found.account, classes, beside, _BYTES)
+    return about_all | points_of(findings.account, classes, beside, _BYTES)
 
 
 def points_of(
@@ -122,16 +126,16 @@ def packed_curves(curves: Array | None) -> dict[str, Any]:
     return {"curves": _bytes(np.round(curves * 255)), "n_curve": int(curves.shape[1])}
 
 
-def _curves(found: TableFindings, rows: Rows, codes: Array) -> Array | None:
+def _curves(findings: TableFindings, rows: Rows, codes: Array) -> Array | None:
     """Probability of each row's label along the training that its confidence was measured in, (n, points).
 
     A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
     """
-    is_given = found.target.is_labeled[rows]
+    is_given = findings.target.is_labeled[rows]
     replayed = []
-    for model, mask in ((found.first, is_given), (found.model, ~is_given)):
+    for model, mask in ((findings.first, is_given), (findings.model, ~is_given)):
         if mask.any():
-            fitted, X = model.estimator_, found.X[rows[mask]]
+            fitted, X = model.estimator_, findings.X[rows[mask]]
             replayed.append((mask, find_backbone(fitted).curves(fitted, X, codes[mask], _CURVE)))
     if not replayed or any(curve is None for _, curve in replayed):
         return None
@@ -143,27 +147,27 @@ def _curves(found: TableFindings, rows: Rows, codes: Array) -> Array | None:
     return curves
 
 
-def _n_checkpoints(found: TableFindings) -> int:
-    fitted = found.first.estimator_
-    return find_backbone(fitted).n_checkpoints(fitted, found.X[:1])
+def _n_checkpoints(findings: TableFindings) -> int:
+    fitted = findings.first.estimator_
+    return find_backbone(fitted).n_checkpoints(fitted, findings.X[:1])
 
 
-def _shown_columns(found: TableFindings) -> list[Column]:
-    by_name = {c.name: c for c in found.schema.used}
-    names = [n for n in found.importance if n in by_name] or list(by_name)
+def _shown_columns(findings: TableFindings) -> list[Column]:
+    by_name = {c.name: c for c in findings.schema.used}
+    names = [n for n in findings.importance if n in by_name] or list(by_name)
     return [by_name[n] for n in names[:_MAX_VALUES]]
 
 
-def _ids(found: TableFindings, rows: Rows) -> list[str]:
-    if not found.ids:
+def _ids(findings: TableFindings, rows: Rows) -> list[str]:
+    if not findings.ids:
         return []
-    columns = [found.table.columns[name].take(pa.array(rows)).to_pylist() for name in found.ids]
+    columns = [findings.table.columns[name].take(pa.array(rows)).to_pylist() for name in findings.ids]
     return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
 
 
-def _values(found: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:
+def _values(findings: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:
     """Values of one column as positions among the distinct ones."""
-    raw = found.table.columns[column.name].take(pa.array(rows))
+    raw = findings.table.columns[column.name].take(pa.array(rows))
     cells = [short(v) for v in readable(column, raw)]
     codes, distinct = pd.factorize(np.asarray(cells, dtype=object))
     return {"name": column.name, "kind": column.kind, "distinct": list(distinct), "codes": codes.tolist()}
@@ -192,13 +196,13 @@ def short(value: Any) -> str:
     return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
 
 
-def _typical(found: TableFindings, shown: list[Column]) -> list[list[str]]:
+def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:
     """For each class and column, the middle number or the most frequent category among useful labels."""
-    is_useful = (found.account["useful"] & (found.account["source"] == "given")).to_numpy()
-    codes, typical = found.target.codes, []
-    for c in range(len(found.target.classes)):
+    is_useful = (findings.account["useful"] & (findings.account["source"] == "given")).to_numpy()
+    codes, typical = findings.target.codes, []
+    for c in range(len(findings.target.classes)):
         rows = np.flatnonzero(is_useful & (codes == c))[:5_000]
-        typical.append([_middle(col, found.table.columns[col.name].take(pa.array(rows))) for col in shown])
+        typical.append([_middle(col, findings.table.columns[col.name].take(pa.array(rows))) for col in shown])
     return typical
 
 
@@ -227,5 +231,5 @@ def _grid(part: pd.DataFrame) -> dict[str, Any]:
 
 def thresholds_of(curator: Any) -> dict[str, float]:
     """The lines that the curator drew, where it draws any."""
-    found = {"confidence": getattr(curator, "conf", None), "aleatoric": getattr(curator, "aleatoric_", None)}
-    return {k: float(v) for k, v in found.items() if v is not None}
+    thresholds = {"confidence": getattr(curator, "conf", None), "aleatoric": getattr(curator, "aleatoric_", None)}
+    return {k: float(v) for k, v in thresholds.items() if v is not None}

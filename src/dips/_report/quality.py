@@ -15,15 +15,15 @@ MAX_TABLE = 12  # classes; a larger table cannot be read
 _N_BINS = 8
 
 
-def summarize_quality(found: TableFindings) -> dict[str, Any] | None:
+def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
     """Return lines and counts for the charts; None where no rows were held out."""
-    chosen = found.chosen
+    chosen = findings.chosen
     if chosen is None:
         return None
-    codes, positive = found.target.codes[found.test_rows], found.target.positive
-    n_classes = len(found.target.classes)
+    codes, positive = findings.target.codes[findings.test_rows], findings.target.positive
+    n_classes = len(findings.target.classes)
     names = list(dict.fromkeys([chosen, "plain"]))
-    probabilities = {name: found.test_probabilities[name] for name in names}
+    probabilities = {name: findings.test_probabilities[name] for name in names}
     return {
         "models": names,
         "confusion": _confusion(codes, probabilities[chosen], n_classes),

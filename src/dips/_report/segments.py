@@ -45,16 +45,16 @@ def instead_of(suspects: pd.DataFrame, classes: list[Any]) -> list[list[int]] | 
     return counts.tolist()
 
 
-def noise_by_value(found: TableFindings) -> list[dict[str, Any]]:
+def noise_by_value(findings: TableFindings) -> list[dict[str, Any]]:
     """Values at which suspect labels are clearly more frequent than elsewhere, the clearest first."""
-    labeled = np.flatnonzero(found.target.is_labeled)
-    is_suspect = found.account["suspicion"].notna().to_numpy()[labeled]
+    labeled = np.flatnonzero(findings.target.is_labeled)
+    is_suspect = findings.account["suspicion"].notna().to_numpy()[labeled]
     total, n_suspects = labeled.size, int(is_suspect.sum())
     records: list[dict[str, Any]] = []
-    for column in found.schema.used:
+    for column in findings.schema.used:
         if column.kind == "text":
             continue
-        values = readable(column, found.table.columns[column.name].take(labeled))
+        values = readable(column, findings.table.columns[column.name].take(labeled))
         for value, mask in _groups(column.kind, values):
             n, k = int(mask.sum()), int(is_suspect[mask].sum())
             rest, k_rest = total - n, n_suspects - k

@@ -16,54 +16,54 @@ from dips._report.words import ROW, headline, next_steps, phrases
 _MAX_COLUMNS = 60  # in the table of columns
 
 
-def summarize(found: TableFindings) -> dict[str, Any]:
+def summarize(findings: TableFindings) -> dict[str, Any]:
     """Return what the page shows."""
-    account, target = found.account, found.target
+    account, target = findings.account, findings.target
     summary = {
         "unit": ROW,
         "target": target.name,
         "classes": [str(c) for c in target.classes],
         "positive": target.positive,
-        "metric": found.metric,
-        "rows": _rows(found),
+        "metric": findings.metric,
+        "rows": _rows(findings),
         "labels": {
-            "share_wrong": found.noise_rate,
+            "share_wrong": findings.noise_rate,
             "n_suspects": int(account["suspicion"].notna().sum()),
             "n_useful": int((account["useful"] & (account["source"] == "given")).sum()),
         },
-        "columns": _columns(found),
-        "notes": found.notes,
-        "warnings": found.warnings,
-        "models": found.models,
-        "rounds": _rounds(found),
-        "points": summarize_points(found),
+        "columns": _columns(findings),
+        "notes": findings.notes,
+        "warnings": findings.warnings,
+        "models": findings.models,
+        "rounds": _rounds(findings),
+        "points": summarize_points(findings),
         "noise": {
             "by_class": noise_by_class(account, target.classes, account["suspicion"].notna()),
-            "by_value": noise_by_value(found),
+            "by_value": noise_by_value(findings),
         },
-        "quality": summarize_quality(found),
-        "importance": [{"column": c, "loss": v} for c, v in list(found.importance.items())[:15]],
+        "quality": summarize_quality(findings),
+        "importance": [{"column": c, "loss": v} for c, v in list(findings.importance.items())[:15]],
         "phrases": phrases(ROW),
-        "made": _made(found),
+        "made": _made(findings),
     }
     return summary | {"headline": headline(summary), "next_steps": next_steps(summary)}
 
 
-def _rows(found: TableFindings) -> dict[str, Any]:
-    source, target = found.account["source"], found.target
+def _rows(findings: TableFindings) -> dict[str, Any]:
+    source, target = findings.account["source"], findings.target
     codes = target.codes[target.is_labeled]
     return {
-        "all": len(found.account),
+        "all": len(findings.account),
         "labeled": int(target.is_labeled.sum()),
         "unlabeled": int((~target.is_labeled).sum()),
         "pseudo": int((source == "pseudo").sum()),
-        "test": int(found.test_rows.size),
+        "test": int(findings.test_rows.size),
         "by_class": np.bincount(codes, minlength=len(target.classes)).tolist(),
-        "files": [{"path": s["path"], "rows": s["rows"]} for s in found.sources],
+        "files": [{"path": s["path"], "rows": s["rows"]} for s in findings.sources],
     }
 
 
-def _columns(found: TableFindings) -> list[dict[str, Any]]:
+def _columns(findings: TableFindings) -> list[dict[str, Any]]:
     return [
         {
             "name": c.name,
@@ -72,17 +72,19 @@ def _columns(found: TableFindings) -> list[dict[str, Any]]:
             "n_missing": c.n_missing,
             "example": c.example,
             "note": c.note,
-            "alone": found.leaks.get(c.name),
+            "alone": findings.leaks.get(c.name),
         }
-        for c in sorted(found.schema.columns, key=lambda c: c.is_used and c.name not in found.leaks)[:_MAX_COLUMNS]
+        for c in sorted(findings.schema.columns, key=lambda c: c.is_used and c.name not in findings.leaks)[
+            :_MAX_COLUMNS
+        ]
     ]
 
 
-def _rounds(found: TableFindings) -> dict[str, Any]:
+def _rounds(findings: TableFindings) -> dict[str, Any]:
     """How the training set grew; a class's pseudo-labels by the round they were proposed in."""
-    history = (found.judge if found.model is None else found.model).history_
-    codes = {c: k for k, c in enumerate(found.target.classes)}
-    pseudo = found.account[found.account["source"] == "pseudo"]
+    history = (findings.judge if findings.model is None else findings.model).history_
+    codes = {c: k for k, c in enumerate(findings.target.classes)}
+    pseudo = findings.account[findings.account["source"] == "pseudo"]
     by_round = [
         {
             "round": t,
@@ -94,21 +96,21 @@ def _rounds(found: TableFindings) -> dict[str, Any]:
     return {
         "history": history.to_dict("records"),
         "proposed": by_round,
-        "given_suspects": _suspects_by_class(found, len(codes)),
+        "given_suspects": _suspects_by_class(findings, len(codes)),
     }
 
 
-def _suspects_by_class(found: TableFindings, n_classes: int) -> list[int]:
-    is_suspect = found.account["suspicion"].notna().to_numpy()
-    return np.bincount(found.target.codes[is_suspect], minlength=n_classes).tolist()
+def _suspects_by_class(findings: TableFindings, n_classes: int) -> list[int]:
+    is_suspect = findings.account["suspicion"].notna().to_numpy()
+    return np.bincount(findings.target.codes[is_suspect], minlength=n_classes).tolist()
 
 
-def _made(found: TableFindings) -> dict[str, Any]:
+def _made(findings: TableFindings) -> dict[str, Any]:
     return {
-        "command": found.config.get("command", ""),
-        "made_at": found.config.get("made_at", ""),
-        "settings": found.settings,
-        "versions": found.config.get("versions", versions()),
-        "backbone": type(found.judge.estimator_).__name__,
-        "judge_is_chosen": found.model is None or found.judge is found.model,
+        "command": findings.config.get("command", ""),
+        "made_at": findings.config.get("made_at", ""),
+        "settings": findings.settings,
+        "versions": findings.config.get("versions", versions()),
+        "backbone": type(findings.judge.estimator_).__name__,
+        "judge_is_chosen": findings.model is None or findings.judge is findings.model,
     }

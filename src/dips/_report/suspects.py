@@ -6,7 +6,7 @@ import pandas as pd
 
 
 def suspicion_ranks(account: pd.DataFrame) -> pd.Series:
-    """1 for the suspect to look at first: the label with the least confidence; NA for rows that are no suspects.
+    """1 for the suspect to look at first: the label with the least confidence; NA for rows that are not suspects.
 
     Where there are out-of-fold probabilities, the confidence along the training is multiplied by them.
     """

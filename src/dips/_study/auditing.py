@@ -87,7 +87,7 @@ def audit(
     with caught_warnings() as messages:
         judge, first = (c.fit(X, study.target.codes, labeled, labeled[:0], checked) for c in (JUDGE, BY_NAME[PLAIN]))
     log.add(JUDGE.title, messages)
-    found = TableFindings(
+    findings = TableFindings(
         **study.to_report(),
         account=account_of(judge, study.table, study.target, study.ids),
         noise_rate=noise_estimate(judge),
@@ -99,6 +99,6 @@ def audit(
         config={"command": command} if command else {},
         warnings=log.sentences(),
     )
-    for sentence in found.warnings:
+    for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})
-    return LabelAudit(found.account, found.noise_rate, found)
+    return LabelAudit(findings.account, findings.noise_rate, findings)

@@ -30,7 +30,7 @@ _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train on, rows held out, and the rows without a label that are put to use."""
+    """Rows to train on, rows held out, and the unlabeled rows that are used."""
 
     train: Rows
     test: Rows

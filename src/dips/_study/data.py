@@ -1,4 +1,4 @@
-"""What goes into a study: one table of labeled and unlabeled rows, its columns understood, its labels found."""
+"""The input of a study: one table of labeled and unlabeled rows, with its columns and labels understood."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     labeled_tables = [read_table(d) for d in _several(data)]
     more_tables = [read_table(d) for d in _several(unlabeled)]
     if not labeled_tables:
-        raise DataError("No table was named; name at least one file with labels.")
+        raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
     table = _stack(labeled_tables, more_tables, settings.target)
     target = read_target(
@@ -122,7 +122,7 @@ def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
 
 
 def _source(data: Any, table: Table) -> dict[str, Any]:
-    """Where rows came from; the checksum tells whether a file is still the same."""
+    """Where rows came from; the checksum shows whether a file has changed."""
     if not isinstance(data, str | Path):
         digest = hashlib.sha256()
         for column in table.columns.columns:

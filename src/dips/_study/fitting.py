@@ -106,10 +106,10 @@ def fit(
     observer.message("training on all rows", 0.86)
     final = _train_on_all(study, split, comparison, checked)
     observer.message("writing", 0.95)
-    found = _findings(study, split, comparison, final, checked)
-    found.importance, found.leaks, found.config = importances, leaks, config
-    _write(folder, found, comparison, split, final.preparation)
-    for sentence in found.warnings:
+    findings = _findings(study, split, comparison, final, checked)
+    findings.importance, findings.leaks, findings.config = importances, leaks, config
+    _write(folder, findings, comparison, split, final.preparation)
+    for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})
     return Run(folder.path)
 
@@ -197,24 +197,24 @@ def _findings(
 
 
 def _write(
-    folder: RunFolder, found: TableFindings, comparison: Comparison, split: Split, preparation: Preparation
+    folder: RunFolder, findings: TableFindings, comparison: Comparison, split: Split, preparation: Preparation
 ) -> None:
     staging = folder.staging
-    about = {"target": found.target.name, "candidate": comparison.chosen, "ids": found.ids}
-    saved = SavedModel(found.model.estimator_, found.target.classes, preparation, about=about)
+    about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}
+    saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
     if model_folder.exists():
         for left_over in model_folder.iterdir():
             left_over.unlink()
     save_model(saved, model_folder)
-    samples = _plain_columns(found.account)
+    samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
-    write_json(staging / "metrics.json", metrics_record(found, comparison, split))
-    summary = without_nan(summarize(found))
+    write_json(staging / "metrics.json", metrics_record(findings, comparison, split))
+    summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)
     write_whole(staging / "report.html", render(summary).encode())
-    write_json(staging / "config.json", found.config)
+    write_json(staging / "config.json", findings.config)
     folder.finish()
 
 

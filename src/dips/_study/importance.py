@@ -23,12 +23,12 @@ def importance(
     positive: int,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Return the loss in the metric for each column, largest first; all parts of a column are shuffled together."""
+    """Return each column's loss in the metric, largest first; all parts of a column are shuffled together."""
     rng = np.random.RandomState(seed)
     rows = np.sort(rng.permutation(codes.size)[:_ENOUGH_ROWS])
     X, codes = X[rows], codes[rows]
     measure = METRICS[metric]
-    whole = measure.score(codes, predict_proba(X), positive)
+    intact = measure.score(codes, predict_proba(X), positive)
     losses = {}
     for column in preparation.schema.used:
         parts = preparation.columns_of(column.name)
@@ -36,6 +36,6 @@ def importance(
         for _ in range(_REPEATS):
             shuffled = X.copy()
             shuffled[:, parts] = X[rng.permutation(codes.size)][:, parts]
-            drops.append(measure.gain(whole, measure.score(codes, predict_proba(shuffled), positive)))
+            drops.append(measure.gain(intact, measure.score(codes, predict_proba(shuffled), positive)))
         losses[column.name] = float(np.mean(drops))
     return dict(sorted(losses.items(), key=lambda item: -item[1]))

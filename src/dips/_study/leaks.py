@@ -1,4 +1,4 @@
-"""Columns that tell the label almost alone: often something written down after the outcome was known."""
+"""Columns that predict the label almost alone: often recorded after the outcome was known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENOUGH_ROWS = 5_000
 
 
 def find_leaks(preparation: Preparation, X: Array, codes: Array, labeled: Rows, seed: int = 0) -> dict[str, float]:
-    """Return the columns from which a small tree tells the label, and its balanced accuracy on rows it has not seen."""
+    """Return columns from which a small tree predicts the label, with its balanced accuracy on unseen rows."""
     rng = np.random.RandomState(seed)
     rows = np.sort(rng.permutation(labeled)[:_ENOUGH_ROWS])
     y = codes[rows]

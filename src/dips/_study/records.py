@@ -25,29 +25,29 @@ def model_records(comparison: Comparison, scores: dict[str, dict[str, Any]]) -> 
     ]
 
 
-def metrics_record(found: TableFindings, comparison: Comparison, split: Split) -> dict[str, Any]:
+def metrics_record(findings: TableFindings, comparison: Comparison, split: Split) -> dict[str, Any]:
     """What metrics.json holds."""
-    is_given = found.account["source"] == "given"
+    is_given = findings.account["source"] == "given"
     return {
-        "metric": found.metric,
+        "metric": findings.metric,
         "chosen": comparison.chosen,
         "validation": comparison.validation,
         "validation_folds": comparison.folds,
         "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},
-        "test": {m["name"]: m["test"] for m in found.models if m["test"]},
+        "test": {m["name"]: m["test"] for m in findings.models if m["test"]},
         "skipped": comparison.skipped,
         "seconds": comparison.seconds,
         "rows": {
-            "all": len(found.account),
+            "all": len(findings.account),
             "labeled": int(is_given.sum()),
             "unlabeled": int((~is_given).sum()),
             "train": int(split.train.size),
             "test": int(split.test.size),
         },
         "labels": {
-            "estimated_share_wrong": found.noise_rate,
-            "n_suspects": int(found.account["suspicion"].notna().sum()),
+            "estimated_share_wrong": findings.noise_rate,
+            "n_suspects": int(findings.account["suspicion"].notna().sum()),
         },
-        "positive": found.target.classes[found.target.positive],
-        "warnings": found.warnings,
+        "positive": findings.target.classes[findings.target.positive],
+        "warnings": findings.warnings,
     }

@@ -26,15 +26,16 @@ class Run:
     Attributes
     ----------
     metrics : scores of every model on the held-out rows, with intervals, and which was chosen
-    samples : data frame, a row a row of the input
+    samples : data frame, one row per input row
     config : settings, sources, versions
     model : the chosen model; loading it runs no code
+    warnings : what the trainings warned of
     """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         if not (self.folder / MARK).exists():
-            raise ModelError(f"{self.folder} is no run folder of dips: there is no {MARK} in it.")
+            raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -43,8 +44,13 @@ class Run:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """What the comparison found."""
+        """Scores of the comparison."""
         return self._json("metrics.json")
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the trainings warned of, each sentence once."""
+        return self.metrics.get("warnings", [])
 
     @cached_property
     def samples(self) -> pd.DataFrame:
@@ -63,7 +69,7 @@ class Run:
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """The report."""
         return self.folder / "report.html"
 
     def suspects(self) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What a study is told: one record, the same for the command line, a config file and Python."""
+"""The settings of a study: one record, the same for the command line, a config file and Python."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ class Settings:
     id : columns that name a row; shown in the account, never learned from
     drop : columns to leave out
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
-    positive : the class that ROC AUC and average precision ask for; None is the last in order
+    positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
     backbone, labeler, curator : by name
     rounds : of pseudo-labeling
     holdout : share of the labeled rows that is held out
-    max_unlabeled : at most so many unlabeled rows are put to use, drawn at random
-    time_limit : minutes after which no further model is begun; None is no limit
-    seed, jobs : of everything random; folds trained at once
+    max_unlabeled : how many unlabeled rows are used at most, drawn at random
+    time_limit : minutes after which no further model is started; None for no limit
+    seed : of everything random
+    jobs : how many folds are trained in parallel
     """
 
     target: str
@@ -52,7 +53,7 @@ class Settings:
     jobs: int | None = None
 
     def checked(self) -> Settings:
-        """Return the settings with names as they are known; refuse what is not known, before anything is read."""
+        """Return the settings with names as they are known; refuse unknown ones before anything is read."""
         try:
             LABELERS.resolve(self.labeler)
             resolve_curator(self.curator, "tables")
@@ -65,7 +66,9 @@ class Settings:
         if not 0.05 <= self.holdout <= 0.5:
             raise SettingsError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
         if self.rounds < 2:
-            raise SettingsError(f"rounds must be 2 or more, for the last makes no pseudo-labels; got {self.rounds}.")
+            raise SettingsError(
+                f"rounds must be 2 or more, because the last one makes no pseudo-labels; got {self.rounds}."
+            )
         if self.max_unlabeled < 1:
             raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
         if self.time_limit is not None and self.time_limit <= 0:
@@ -85,7 +88,7 @@ class Settings:
 def read_config(path: Path) -> dict[str, Any]:
     """Settings from a TOML file, or from the config.json of a run folder.
 
-    Refuses a name that is no setting, so that a slip of the pen is not ignored.
+    Refuses unknown names, so that a typo is not ignored.
     """
     if not path.exists():
         raise SettingsError(f"There is no config file {path}.")
@@ -101,5 +104,7 @@ def read_config(path: Path) -> dict[str, Any]:
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}
     unknown = sorted(set(record) - known)
     if unknown:
-        raise SettingsError(f"{path} sets {unknown[0]!r}, which is no setting; there are {', '.join(sorted(known))}.")
+        raise SettingsError(
+            f"{path} sets {unknown[0]!r}, which is not a setting; there are {', '.join(sorted(known))}."
+        )
     return record

@@ -1,4 +1,4 @@
-"""Warnings of a study's many trainings: each is told once, with the models it concerns; known noise is muted."""
+"""Warnings of a study's many trainings: each is shown once, with the models it concerns; known noise is muted."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class WarningLog:
     """Sentences, each with the models that it concerns; two that differ only in their numbers are one."""
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[str, list[str]]] = {}
+        self._seen: dict[str, tuple[str, list[str]]] = {}
 
     def add(self, model: str, messages: list[str]) -> None:
         """Take the warnings of one training."""
         for message in messages:
-            _, models = self._found.setdefault(_NUMBER.sub("#", message), (message, []))
+            _, models = self._seen.setdefault(_NUMBER.sub("#", message), (message, []))
             if model not in models:
                 models.append(model)
 
     def sentences(self) -> list[str]:
         """Every warning once, the first one first."""
-        return [f"{message} (Models: {', '.join(models)}.)" for message, models in self._found.values()]
+        return [f"{message} (Models: {', '.join(models)}.)" for message, models in self._seen.values()]
 
 
 @contextmanager
@@ -46,8 +46,8 @@ def caught_warnings() -> Iterator[list[str]]:
         try:
             yield messages
         finally:
-            found = [str(w.message) for w in caught if not issubclass(w.category, _NOISE_KINDS)]
-            messages += dict.fromkeys(m for m in found if not m.startswith(_NOISE))
+            relevant = [str(w.message) for w in caught if not issubclass(w.category, _NOISE_KINDS)]
+            messages += dict.fromkeys(m for m in relevant if not m.startswith(_NOISE))
 
 
 class PythonWarnings(Observer):

@@ -27,14 +27,16 @@ app.add_typer(paper, name="paper")
 Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
-Retry = Annotated[bool, typer.Option("--retry", help="Try trials again that failed before.")]
-Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all there are]")]
+Retry = Annotated[bool, typer.Option("--retry", help="Retry trials that failed before.")]
+Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all available]")]
 DataFolder = Annotated[
     Path | None, typer.Option(help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]")
 ]
-Members = Annotated[str, typer.Option(help='Models in an ensemble, or "checkpoints" of the one training there is.')]
-MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most so many labeled rows of a data set.")]
-MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most so many unlabeled rows, or images.")]
+Members = Annotated[
+    str, typer.Option(help='Models in an ensemble, or "checkpoints" to use those of a single training.')
+]
+MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most this many labeled rows of a data set.")]
+MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most this many unlabeled rows, or images.")]
 Steps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
 Network = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
 Labelers = Annotated[
@@ -107,7 +109,7 @@ def run(
     curator: Curators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
 ) -> None:
-    """Run an experiment. What is finished is kept: a run that was stopped goes on, a repeated one costs nothing."""
+    """Run an experiment. Finished trials are kept: a stopped run continues, and a repeated one costs nothing."""
     from dips._paper import find
 
     experiment = find(name)
@@ -269,7 +271,7 @@ def _use(data_folder: Path | None) -> None:
     """Worker processes learn of the folder from the environment."""
     if data_folder is not None:
         if not data_folder.is_dir():
-            raise UserError(f"{data_folder} is no folder; name one that holds the data sets.")
+            raise UserError(f"{data_folder} is not a folder; name one that holds the data sets.")
         os.environ["DIPS_DATA"] = str(data_folder.resolve())
 
 
@@ -290,7 +292,7 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
     try:
         tally = run(trials, store, jobs, retry, experiment.name)
     except KeyboardInterrupt:
-        raise StoppedError("Stopped. What was finished is kept: run the same command again to go on.") from None
+        raise StoppedError("Stopped. Finished trials are kept: the same command continues.") from None
     output().print(
         printable(
             f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.found} were there "
@@ -318,7 +320,7 @@ def _print_table(title: str, table: pd.DataFrame) -> None:
 
 
 def _wide() -> Console:
-    """Where tables go: a file has no right edge."""
+    """Return a console for tables, wide where the output is a file."""
     console = output()
     console.width = max(console.width, 200) if not console.is_terminal else console.width
     return console
@@ -326,6 +328,6 @@ def _wide() -> Console:
 
 def _print_gaps(shown: Shown) -> None:
     if shown.results.n_missing:
-        remarks().print(printable(f"Trials not finished: {shown.results.n_missing}; run the experiment to go on."))
+        remarks().print(printable(f"Trials not finished: {shown.results.n_missing}; run the experiment to continue."))
     if shown.results.failures:
         remarks().print(printable(f"{len(shown.results.failures)} trials failed and are not in these tables."))
