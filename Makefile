@@ -2,7 +2,7 @@ PYTHON ?= python3
 # What is tested besides the core: "all" brings PyTorch and the other libraries; empty leaves them out.
 EXTRAS ?= all
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test browser-test bench bench-small docs dist lowest clean
@@ -35,9 +35,9 @@ LOWEST := $(VENV)-lowest
 lowest:
 	$(PYTHON) -m venv $(LOWEST)
 	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt \
+	$(LOWEST)/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt \
 	  -e ".[lightgbm,catboost,polars,plot,excel]" pytest pytest-xdist hypothesis
-	$(LOWEST)/bin/pytest -n auto -q
+	$(LOWEST)/$(notdir $(BIN))/pytest -n auto -q
 
 # Time and memory, measured; tables on the screen, JSON in results/. BENCH=--quick takes minutes instead of most of an hour.
 bench: $(VENV)/.bench
@@ -56,26 +56,26 @@ browser-test: $(VENV)/.dev-$(EXTRAS)
 	$(PIP) "selenium>=4.20"
 	DIPS_PICTURES=results/report $(BIN)/pytest tests/report/test_browser.py -q
 
-$(BIN)/python:
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.demo: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[plot]"
 	touch $@
 
-$(VENV)/.dev-$(EXTRAS): $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.dev-$(EXTRAS): $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[dev$(addprefix $(comma),$(EXTRAS))]"
 	touch $@ $(VENV)/.demo
 
-$(VENV)/.docs: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.docs: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[docs]"
 	touch $@
 
-$(VENV)/.dist: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.dist: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) "build>=1.2" "setuptools>=77" "twine>=6.1"
 	touch $@
 
-$(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/.bench: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[bench]"
 	touch $@
 
