@@ -5,7 +5,6 @@ From a CSV file to a report
 You have a table. One column holds labels; some are missing and some are wrong. You want a model, and a list of the
 labels that somebody should look at.
 """
-# sphinx_gallery_thumbnail_path = 'images/report_light.png'
 
 # %%
 # A table with few labels, some of them wrong
@@ -72,3 +71,5 @@ print(f"{found.sum()} of the {len(found)} suspects are among the {flipped.sum()}
 # The folder can be opened later and elsewhere. Loading it runs no code from the folder.
 again = dips.load_model(folder / "run" / "model")
 again.predict(table.drop(columns="diagnosis").tail(5))
+
+# sphinx_gallery_thumbnail_path = 'images/report_light.png'

@@ -58,7 +58,7 @@ class Logistic(Backbone):
 # That is enough
 # --------------
 # The estimator now works everywhere in the package.
-audit = characterize(LogisticRegression(max_iter=30), X, y, track=np.arange(300), random_state=0)
+audit = characterize(LogisticRegression(solver="saga", max_iter=30), X, y, track=range(300), random_state=0)
 suspects = audit.suspects()
 print(f"{len(suspects)} suspects, {flipped[suspects.index].mean():.0%} of them flipped")
 

@@ -5,7 +5,6 @@ Reading the report
 An audit writes one HTML file that opens anywhere, without a network. This page makes one and explains, part by part,
 what it says and how far to trust it.
 """
-# sphinx_gallery_thumbnail_path = 'images/report_dark.png'
 
 # %%
 # Make a report
@@ -88,3 +87,5 @@ print(f"of the {flipped.sum()} flipped labels, {by_tens.sum()} are suspects")
 #   relabeling.
 #
 # :doc:`/report` describes every part of the page.
+
+# sphinx_gallery_thumbnail_path = 'images/report_dark.png'
