@@ -1,4 +1,4 @@
-"""The one part that is compiled: without a compiler the installation goes on, and the portable path serves instead."""
+"""Builds the one compiled part; without a compiler the installation still succeeds, and portable code is used."""
 
 import sys
 
@@ -18,5 +18,5 @@ setup(
             optional=True,
         )
     ],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel a platform serves every Python from here on
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},  # one wheel per platform serves every later Python too
 )

@@ -41,7 +41,7 @@ def main() -> None:
             found = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
             pace = 1000 / found["step"]
             record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_a_second": round(pace, 1)}
-            images = round(pace * each.images_a_step)
+            images = round(pace * each.images_per_step)
             print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
         for n_runs in options.runs:
             total = steps_a_second(pool, recipe, n_runs, options.steps)

@@ -12,6 +12,7 @@ from scipy.special import entr
 from dips._data.pool import as_pool
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips.exceptions import InputError
 
 STATISTICS = ("confidence", "aleatoric", "variability", "correctness", "loss", "fluctuation", "entropy")
 
@@ -77,10 +78,10 @@ class Dynamics:
     ) -> None:
         unknown = set(statistics) - set(STATISTICS)
         if unknown:
-            raise ValueError(f"Unknown statistics {sorted(unknown)}; there are {', '.join(STATISTICS)}.")
+            raise InputError(f"Unknown statistics {sorted(unknown)}; there are {', '.join(STATISTICS)}.")
         check_window(window)
         if len(track) > _MAX_TRACKED:
-            raise ValueError(
+            raise InputError(
                 f"Whole trajectories were asked for {len(track)} rows; at most {_MAX_TRACKED} are kept, because each "
                 "costs a float a class and checkpoint. Name the rows you want to look at."
             )
@@ -247,18 +248,18 @@ class Watch:
 def check_probabilities(p: Array, n_rows: int, n_classes: int) -> None:
     """Refuse what a backbone gave if it is not one probability for each row and class."""
     if p.shape != (n_rows, n_classes):
-        raise ValueError(
+        raise InputError(
             f"The backbone gave probabilities of shape {p.shape} for {n_rows} rows and {n_classes} classes; it must "
             "give one for each row and class of the training labels."
         )
     if not np.isfinite(p).all():
-        raise ValueError(
+        raise InputError(
             "The backbone gave probabilities that are missing or infinite; if the table has missing values, begin a "
             "Pipeline with an imputer, else train more slowly."
         )
     off = np.abs(p.sum(axis=1) - 1.0).max(initial=0.0)
     if p.min(initial=0.0) < -_ROUNDING or p.max(initial=0.0) > 1 + _ROUNDING or off > _ROUNDING_OF_A_SUM:
-        raise ValueError(
+        raise InputError(
             f"The backbone gave probabilities from {p.min():.3g} to {p.max():.3g} whose sum over the classes is off 1 "
             f"by up to {off:.3g}; a network must end in a softmax (or, for skorch, be trained with CrossEntropyLoss)."
         )
@@ -272,6 +273,6 @@ def check_window(window: tuple[float, float]) -> None:
     except (TypeError, ValueError):
         valid = False
     if not valid:
-        raise ValueError(
+        raise InputError(
             f"window must be two fractions of the training, 0 <= start < end <= 1, such as (0, 1); got {window!r}."
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,6 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dips.backbones import find_backbone
+from dips.backbones._pipeline import PipelineBackbone
+from dips.backbones._registry import families
 
 from .families import FAMILIES, SEED, E, fit_and_watch, table
 
@@ -207,3 +211,10 @@ def test_features_are_the_rows_as_the_classifier_sees_them(family):
     fit_and_watch(pipeline, X, y, X_watch)
     expected = pipeline[1][0].transform(pipeline[0].transform(X_watch))
     assert_array_equal(find_backbone(pipeline).features(pipeline, X_watch), expected)
+
+
+def test_every_family_of_the_package_is_tested_here():
+    tested = {type(find_backbone(f.estimator())) for f in FAMILIES.values() if not f.needs or find_spec(f.needs)}
+    missing = {f.needs for f in FAMILIES.values() if f.needs and not find_spec(f.needs)}
+    built_in = {f for f in families() if f.__module__.startswith("dips.") and not missing & set(f.libraries)}
+    assert built_in <= tested | {PipelineBackbone}  # which every test here puts around the others

@@ -18,7 +18,9 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from dips._tools import plugins
 from dips.backbones import Backbone, _registry, default_estimator, find_backbone, register_backbone
+from dips.backbones._xgboost import XGBoost
 from dips.exceptions import UserError
 
 
@@ -101,6 +103,15 @@ def test_a_name_that_exists_is_replaced_only_if_asked(forget_families):
     assert register_backbone(replace=True)(Mine) is Mine
 
 
+def test_a_family_may_subclass_another_for_estimators_of_its_own(forget_families):
+    class Mine(XGBoost):
+        handles = (Novel,)
+
+    register_backbone(Mine)
+    assert isinstance(find_backbone(Novel()), Mine)
+    assert _registry.find_family("xgboost") is XGBoost
+
+
 def test_a_family_may_be_defined_again_as_in_a_notebook(forget_families):
     def cell():
         @register_backbone
@@ -134,7 +145,8 @@ def plug_in(forget_families, monkeypatch):
 
     def offer(value):
         points = [EntryPoint("novel", value, _registry.PLUGINS)]
-        monkeypatch.setattr(_registry, "entry_points", lambda group: points if group == _registry.PLUGINS else [])
+        monkeypatch.setattr(plugins, "entry_points", lambda group: points if group == _registry.PLUGINS else [])
+        monkeypatch.setattr(_registry, "load_plugins", plugins.load_plugins.__wrapped__)
         monkeypatch.setattr(_registry, "_plugins_are_loaded", False)
 
     return offer
@@ -149,8 +161,19 @@ def test_a_family_of_another_package_is_found_through_its_entry_point(plug_in):
 
 def test_a_plug_in_that_fails_is_named_and_does_no_harm(plug_in):
     plug_in("no_such_package:Plugin")
-    with pytest.warns(UserWarning, match="The backbone 'novel' of no_such_package:Plugin could not be loaded"):
+    with pytest.warns(UserWarning, match=r"The plug-in 'novel' \(no_such_package:Plugin\) could not be loaded"):
         assert type(find_backbone(Novel())).__name__ == "Plain"
+
+
+class Greedy(Backbone):
+    handles = ("sklearn.MLPClassifier",)
+
+
+def test_a_plug_in_does_not_take_over_what_belongs_to_another(plug_in):
+    plug_in(f"{__name__}:Greedy")
+    with pytest.warns(UserWarning, match=r"Greedy of .* is left out: sklearn.MLPClassifier already belongs"):
+        find_backbone(Novel())
+    assert type(find_backbone(MLPClassifier())).__name__ == "Epochs"
 
 
 def test_default_estimators_are_those_of_the_families_that_suggest_one():

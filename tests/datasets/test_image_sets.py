@@ -1,4 +1,4 @@
-"""Loaders on small files of the official layouts; what is fetched comes from this disk."""
+"""Loaders on small files of the official layouts; downloads come from this disk."""
 
 import hashlib
 import io
@@ -131,7 +131,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
             return os.system, ("true",)
 
     torch.save({"clean_label": Evil()}, tmp_path / "CIFAR-10_human.pt")
-    with pytest.raises(DataError, match=r"The files of cifar10n cannot be read .* has no need of"):
+    with pytest.raises(DataError, match=r"The files of cifar10n cannot be read .* does not need"):
         load_images("cifar10n", tmp_path)
 
 
@@ -162,7 +162,7 @@ def remote(path, content=b"content", md5=None):
     return Remote(path.as_uri(), md5=md5 or hashlib.md5(content).hexdigest())
 
 
-def test_a_file_is_fetched_once_and_kept(tmp_path):
+def test_a_file_is_downloaded_once_and_kept(tmp_path):
     there = remote(tmp_path / "file.bin")
     kept = find(there)
     assert kept == cache_folder() / "file.bin"
@@ -172,14 +172,14 @@ def test_a_file_is_fetched_once_and_kept(tmp_path):
 
 def test_a_file_that_came_broken_is_not_kept(tmp_path):
     there = remote(tmp_path / "file.bin", md5="0" * 32)
-    with pytest.raises(ValueError, match=r"its checksum is .* was wanted"):
+    with pytest.raises(ValueError, match=r"its checksum is .* instead of"):
         find(there)
     assert list(cache_folder().iterdir()) == []
 
 
 def test_without_a_connection_it_says_where_to_put_the_file(tmp_path):
     with pytest.raises(
-        ValueError, match=r"could not be fetched from .*; go online, or put the file into .* in DIPS_DATA"
+        ValueError, match=r"could not be downloaded from .*; go online, or put the file into .* set DIPS_DATA"
     ):
         find(Remote((tmp_path / "nowhere").as_uri()))
 

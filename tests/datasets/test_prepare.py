@@ -55,12 +55,12 @@ def test_missing_columns_are_named():
 
 
 def test_an_unknown_value_is_named():
-    with pytest.raises(DataError, match=r"Column 'b' of toy holds \['\?'\]; known are \['u', 'v'\]"):
+    with pytest.raises(DataError, match=r"Column 'b' of toy holds \['\?'\]; it may hold \['u', 'v'\]"):
         prepare(table(), declared(codes={"b": {"u": 0, "v": 1}}))
 
 
 def test_another_number_of_features_is_refused():
-    with pytest.raises(DataError, match="toy has 3 features, and here are 2"):
+    with pytest.raises(DataError, match="toy has 3 features, but this table has 2"):
         prepare(table(), declared(features=3))
 
 
@@ -86,7 +86,7 @@ def test_a_private_copy_is_checked():
         prepare(prostate().assign(mortCancer=[2, 0, 1, 1]), PRIVATE["seer"])
     with pytest.raises(DataError, match=r"Columns \['psa'\] of cutract must be numbers"):
         prepare(prostate().assign(psa="high"), PRIVATE["cutract"])
-    with pytest.raises(DataError, match="maggic has 29 features, and here are 1"):
+    with pytest.raises(DataError, match="maggic has 29 features, but this table has 1"):
         prepare(pd.DataFrame({"death_all": [0, 1], "age": [1, 2]}), PRIVATE["maggic"])
 
 

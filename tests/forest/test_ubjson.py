@@ -63,5 +63,5 @@ def test_a_model_cut_short_is_refused():
     X, y, _ = table(2)
     whole = bytes(xgboost().fit(X, y).get_booster().save_raw("ubj"))
     for end in range(0, len(whole), 97):
-        with pytest.raises(ValueError, match="not a whole UBJSON document"):
+        with pytest.raises(ValueError, match="not a complete UBJSON document"):
             loads(whole[:end])

@@ -179,3 +179,26 @@ def test_what_cannot_be_read_is_replayed_stage_by_stage():
     assert find_backbone(estimator).forest(estimator, X_watch) is None
     seen = replayed(estimator, X_watch)
     assert_allclose(seen.probabilities, estimator.predict_proba(X_watch), atol=1e-6)
+
+
+class Highest(Dynamics):
+    """Keeps a statistic of which the kernel knows nothing: the highest probability along the training."""
+
+    def __init__(self, n_rows, n_classes):
+        super().__init__(n_rows, n_classes)
+        self.averages["highest"] = np.zeros((n_rows, n_classes), dtype=np.float32)
+
+    def update(self, p, checkpoint=None, rows=slice(None)):
+        super().update(p, checkpoint, rows)
+        self.averages["highest"][rows] = np.maximum(self.averages["highest"][rows], p)
+
+
+def test_a_statistic_that_the_kernel_lacks_is_taken_on_the_portable_path(make):
+    estimator, X = fitted(make)
+    backbone = find_backbone(estimator)
+    assert backbone.forest(estimator, X) is not None
+    highest, known = Highest(X.shape[0], 2), Dynamics(X.shape[0], 2)
+    backbone.replay(estimator, Watch(X, highest, known))
+    expected = np.max(list(backbone.stages(estimator, X)), axis=0)
+    assert_allclose(highest.averages["highest"], expected, atol=1e-6)
+    assert_allclose(highest["confidence"], known["confidence"], atol=2e-6)

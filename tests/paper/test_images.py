@@ -44,7 +44,7 @@ def image_data(folder, monkeypatch):
     import torch
 
     def offline(remote: Remote, into):
-        raise DataError(f"{remote.file_name} could not be fetched")
+        raise DataError(f"{remote.file_name} could not be downloaded")
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -129,7 +129,7 @@ def test_a_set_that_cannot_be_had_is_left_out_and_said_so(paper):
         *("--max-labeled", "24", "--max-unlabeled", "40"),
     )
     assert (code, "2 trials done" in printed) == (0, True)
-    assert "tissuemnist is left out: tissuemnist.npz could not be fetched" in said
+    assert "tissuemnist is left out: tissuemnist.npz could not be downloaded" in said
     code, printed, _ = paper("show", "more-images")
     assert code == 0
     assert "organamnist" not in printed
@@ -192,7 +192,7 @@ def test_published_values_are_those_of_methods_that_are_run():
     assert published("time-to-accuracy")["hours"]["FixMatch+DIPS"]["85"] == "38.5 ± 0.3"
 
 
-def test_file_names_are_those_that_are_fetched():
+def test_file_names_are_those_that_are_downloaded():
     of_set = {"cifar10n": ("cifar10", "cifar10n"), "cifar100n": ("cifar100", "cifar100n")}
     for name in sets.TITLES:
         wanted = tuple(datasets.FILES[part].file_name for part in of_set.get(name, (name,)))

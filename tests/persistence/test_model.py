@@ -55,7 +55,7 @@ def test_frames_with_categories_are_read_as_in_training(tmp_path):
     model = PseudoLabelClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(frame, Y)
     save_model(model, tmp_path / "model")
     assert (load_model(tmp_path / "model").predict_proba(frame) == model.predict_proba(frame)).all()
-    with pytest.raises(ModelError, match="has 1 columns, and the model was trained on 2"):
+    with pytest.raises(ModelError, match="has 1 columns, but the model was trained on 2"):
         load_model(tmp_path / "model").predict(frame[["a"]])
 
 
@@ -165,7 +165,7 @@ def test_a_model_that_is_not_fitted_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_there_is_not_overwritten(saved):
-    with pytest.raises(UserError, match="is there already"):
+    with pytest.raises(UserError, match="already exists and is not empty"):
         save_model(CuratedClassifier(XGBClassifier(n_estimators=2)).fit(X, Y), saved)
 
 
@@ -207,7 +207,7 @@ def test_a_file_that_is_gone_is_named(saved):
 
 
 def test_a_folder_without_a_model_is_said(tmp_path):
-    with pytest.raises(ModelError, match=r"holds no model: there is no manifest.json"):
+    with pytest.raises(ModelError, match=r"holds no model: it has no manifest.json"):
         load_model(tmp_path)
 
 

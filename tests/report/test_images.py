@@ -136,7 +136,7 @@ def test_labels_kept_add_up_over_the_rounds(fitted):
     summary = summarize_images(findings_of(*fitted))
     last = summary["training"]["history"][-1]
     assert last["n_useful"] == summary["labels"]["n_useful"]
-    assert last["n_labeled"] == 45
+    assert last["n_useful"] + last["n_suspects"] == 45
     assert summary["training"]["accuracy"] == last["accuracy"]
 
 

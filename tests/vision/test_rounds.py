@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from dips._tools.observer import Observer
 from dips.curators import CURATORS
 from dips.curators._base import Curator
 from dips.curators._image_auto import ImageAuto
@@ -9,6 +10,22 @@ from dips.curators._percentile import Percentile
 from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 
 from .examples import N_LABELED, N_WRONG, PLAN, colors, pool, recipe, run_of, weights
+
+
+class Notebook(Observer):
+    """Writes down what it is told."""
+
+    def __init__(self):
+        self.records, self.rounds, self.steps = [], [], []
+
+    def on_record(self, record):
+        self.records.append(record)
+
+    def on_round(self, record, n_rounds):
+        self.rounds.append((record, n_rounds))
+
+    def on_step(self, n_done, n_steps):
+        self.steps.append((n_done, n_steps))
 
 
 class Notes(Curator):
@@ -104,7 +121,7 @@ def test_pseudo_labels_can_be_judged_too():
     assert evidence.labels.shape == (n,)
     assert evidence.is_given.sum() == N_LABELED
     assert (~run.training._trusted).nonzero().flatten().tolist() == [50, 60]
-    assert run.history[1]["n_untrusted"] == 2
+    assert run.history[1]["n_suspect_pseudo"] == 2
 
 
 def test_runs_side_by_side_are_the_same_as_alone():
@@ -119,9 +136,20 @@ def test_runs_side_by_side_are_the_same_as_alone():
 
 def test_the_accuracy_on_validation_images_is_logged_at_every_checkpoint():
     X, y = colors(30, random_state=1)
-    records = []
-    run_of(CURATORS.resolve("none"), validation=(torch.from_numpy(X), y), log=records.append)
+    notes = Notebook()
+    run_of(CURATORS.resolve("none"), validation=(torch.from_numpy(X), y), observer=notes)
+    records = notes.records
     accuracies = [record["accuracy"] for record in records]
     assert len(accuracies) == PLAN.n_rounds * PLAN.n_checkpoints
     assert accuracies[-1] > 0.9
     assert records[-1]["step"] == 45
+
+
+def test_an_observer_is_told_of_steps_rounds_checkpoints_and_curations():
+    notes = Notebook()
+    run = run_of(CURATORS.resolve("small_loss"), observer=notes)
+    assert notes.rounds == [(record, PLAN.n_rounds) for record in run.history]
+    assert notes.steps == sorted(notes.steps)
+    assert notes.steps[-1] == (45, 45)
+    events = [record["event"] for record in notes.records]
+    assert (events.count("checkpoint"), events.count("curation")) == (9, 3)

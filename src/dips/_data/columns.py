@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dips._tools.arrays import Array
+from dips.exceptions import InputError
 
 NESTED = (nw.List, nw.Struct, nw.Array)
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
@@ -53,7 +54,7 @@ def kind_of(column: Any) -> str | None:
 
 def refuse_infinite(columns: list[Any]) -> None:
     if columns:
-        raise ValueError(
+        raise InputError(
             f"Input X contains infinity or a value too large for dtype('float64'), in column(s) {columns}; replace it "
             "by a number, or by a missing value."
         )

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from dips._data.columns import as_floats, category_order, kind_of, refuse_infinite
 from dips._tools.arrays import Rows
+from dips.exceptions import InputError, InputTypeError
 
 
 def is_frame(X: Any) -> bool:
@@ -45,7 +46,7 @@ def take(X: Any, rows: Rows) -> Any:
 def n_rows(X: Any) -> int:
     """How many rows there are."""
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise TypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
+        raise InputTypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
     return int(_num_samples(X))
 
 
@@ -82,14 +83,14 @@ def stack(X: Any, other: Any) -> Any:
     A pandas index is kept where the two have no name in common.
     """
     if library(X) != library(other):
-        raise ValueError(
+        raise InputError(
             f"Labeled and unlabeled rows must come in the same kind of table; got {_full_name(X)} and "
             f"{_full_name(other)}."
         )
     if is_frame(X):
         differing = sorted(map(str, set(names_of(X)) ^ set(names_of(other))))
         if differing:
-            raise ValueError(f"Labeled and unlabeled rows must have the same columns; they differ in {differing}.")
+            raise InputError(f"Labeled and unlabeled rows must have the same columns; they differ in {differing}.")
         other = as_narwhals(other).select(names_of(X)).to_native()
         for mine, others in zip(as_narwhals(X).iter_columns(), as_narwhals(other).iter_columns(), strict=True):
             _check_alike(mine.name, mine, others)
@@ -98,7 +99,7 @@ def stack(X: Any, other: Any) -> Any:
         return _joined(X, other)
     X, other = (t if sp.issparse(t) else np.asarray(t) for t in (X, other))
     if X.shape[1:] != other.shape[1:]:
-        raise ValueError(
+        raise InputError(
             f"Labeled and unlabeled rows must have the same columns; got shapes {X.shape} and {other.shape}."
         )
     if X.ndim == 2 and not {X.dtype.kind, other.dtype.kind} <= set("fiub"):
@@ -134,13 +135,13 @@ def _check_alike(name: Any, mine: Any, others: Any) -> None:
     """Refuse to put numbers above texts, or categories above those of another order: neither has one meaning."""
     kinds = kind_of(mine), kind_of(others)
     if set(kinds) == {"numbers", "texts"}:
-        raise ValueError(
+        raise InputError(
             f"Column {name!r} holds {kinds[0]} among the labeled and {kinds[1]} among the unlabeled rows; make both of "
             "one type."
         )
     orders = [category_order(c.to_native()) if isinstance(c, nw.Series) else None for c in (mine, others)]
     if orders[0] != orders[1]:
-        raise ValueError(
+        raise InputError(
             f"Column {name!r} has ordered categories that differ between the labeled and the unlabeled rows "
             f"({orders[0]} and {orders[1]}); give both the same ones."
         )

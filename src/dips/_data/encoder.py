@@ -19,6 +19,7 @@ from dips._data.columns import NESTED, as_floats, category_order, column_values,
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips.exceptions import InputError, InputTypeError
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, pd.Period, np.datetime64, np.timedelta64)
 _CONTAINERS = (dict, list, set, tuple, np.ndarray)
@@ -78,9 +79,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _encode_frame(self, frame: nw.DataFrame[Any], learn: bool) -> Array:
         if frame.shape[1] == 0:
-            raise ValueError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+            raise InputError(f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
         if frame.shape[0] == 0:
-            raise ValueError(f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required.")
+            raise InputError(f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required.")
         if learn:
             self.categories_ = _no_categories(frame.shape[1])
         columns = [self._series(j, series, learn) for j, series in enumerate(frame.iter_columns())]
@@ -88,7 +89,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _encode_objects(self, X: Array, learn: bool) -> Array:
         if X.ndim == 1 and X.size and isinstance(X[0], str):
-            raise ValueError(
+            raise InputError(
                 "Expected 2D array, got 1D array of texts instead; texts need a Pipeline that begins with a vectorizer "
                 "such as TfidfVectorizer."
             )
@@ -103,7 +104,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if dtype.is_temporal():
             _refuse_times(f"Column {name!r}", dtype)
         if dtype in NESTED:
-            raise ValueError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
+            raise InputError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
             return as_floats(series)
         return self._column(j, name, column_values(series), category_order(series.to_native()), learn)
@@ -149,7 +150,7 @@ def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
         if isinstance(value, _TIMES):
             _refuse_times(f"Column {name!r}", type(value).__name__)
         if isinstance(value, _CONTAINERS):
-            raise TypeError(
+            raise InputTypeError(
                 f"Column {name!r} holds a {type(value).__name__}; a feature argument must be a string or a number."
             )
     return found, distinct
@@ -186,12 +187,12 @@ def _as_number(name: Any, value: Any) -> float:
         if isinstance(value, Number):
             return float(value)  # type: ignore[arg-type]
     except TypeError as error:
-        raise ValueError(f"Complex data not supported: column {name!r} holds {value!r}.") from error
-    raise ValueError(f"Column {name!r} held only numbers in training, and now holds {value!r}.")
+        raise InputError(f"Complex data not supported: column {name!r} holds {value!r}.") from error
+    raise InputError(f"Column {name!r} held only numbers in training, and now holds {value!r}.")
 
 
 def _refuse_times(what: str, kind: Any) -> None:
-    raise ValueError(
+    raise InputError(
         f"{what} holds dates or times ({kind}), which have no single meaning as a number; turn them into one (such as "
         "days since a date, or the hour), or drop them."
     )

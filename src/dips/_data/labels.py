@@ -19,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 from dips._data.containers import is_frame
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips.exceptions import InputError
 
 UNLABELED = -1
 _MISSING_AS_TEXT = ("", "nan", "None", "NaT", "<NA>")
@@ -115,14 +116,14 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
         is_class = np.asarray(distinct != UNLABELED, dtype=bool)
         _refuse_two_marks(has_missing and not is_class.all())
     if not is_class.any():
-        raise ValueError(
+        raise InputError(
             f"No labeled row: all {positions.size} labels are missing or -1. At least one labeled row of each of two "
             "classes is needed."
         )
     codes, classes = _coded(positions, distinct, is_class)
     _refuse_missing_as_text(classes)
     if classes.size < 2:
-        raise ValueError(
+        raise InputError(
             f"Only one class is labeled ({classes.tolist()[0]!r}, {(codes == 0).sum()} rows); a classifier needs at "
             "least two classes."
         )
@@ -175,7 +176,7 @@ def true_label_table(y: Any, names: Array) -> Array:
     if set(columns) == set(wanted):
         columns = {name: columns[name] for name in wanted}
     elif is_frame(y) and wanted != list(range(len(wanted))):  # where y had no names in training, the order counts
-        raise ValueError(f"The labels to score on are {list(columns)}, and those in training were {wanted}.")
+        raise InputError(f"The labels to score on are {list(columns)}, and those in training were {wanted}.")
     codes = np.column_stack([_binary_codes(column, name) for name, column in columns.items()])
     _refuse_to_score((codes == UNLABELED).any(axis=1))
     return codes
@@ -188,7 +189,7 @@ def _encode_binary(column: Any, name: Any, all_labeled: bool) -> Labels:
         _refuse_missing(codes == UNLABELED)
     present = [c for c in (0, 1) if (codes == c).any()]
     if len(present) < 2:
-        raise ValueError(
+        raise InputError(
             f"Label {name!r} needs at least one labeled 0 and one labeled 1, because a classifier needs two classes; "
             f"found {'only ' + str(present[0]) if present else 'no labeled row'}."
         )
@@ -200,7 +201,7 @@ def _binary_codes(column: Any, name: Any) -> Array:
     values = distinct.tolist()
     strange = [v for v in values if v not in (0, 1, UNLABELED)]
     if strange:
-        raise ValueError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {strange[0]!r}.")
+        raise InputError(f"Multi-label y must hold 0, 1 or a missing value; label {name!r} holds {strange[0]!r}.")
     return np.array([*values, UNLABELED], dtype=np.intp)[positions]
 
 
@@ -209,14 +210,14 @@ def _columns(y: Any) -> dict[Any, Any]:
         return {series.name: series.to_native() for series in nw.from_native(y, eager_only=True).iter_columns()}
     table = y.toarray() if sp.issparse(y) else np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
     if table.ndim != 2:
-        raise ValueError(f"Multi-label y must have as many labels in every row; got an array of shape {table.shape}.")
+        raise InputError(f"Multi-label y must have as many labels in every row; got an array of shape {table.shape}.")
     return {j: table[:, j] for j in range(table.shape[1])}
 
 
 def _as_column(y: Any) -> Any:
     """Return `y` as what pandas can factorize: an array, or a pandas series."""
     if y is None:
-        raise ValueError("y should be a column of labels; got None.")
+        raise InputError("y should be a column of labels; got None.")
     if is_frame(y) and y.shape[1] == 1:
         _warn_of_column_vector()
         y = nw.from_native(y, eager_only=True)[:, 0].to_native()
@@ -225,7 +226,7 @@ def _as_column(y: Any) -> Any:
     series = nw.from_native(y, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         if series.dtype.is_temporal():
-            raise ValueError(f"Unknown label type: {series.dtype}; labels are numbers, strings or booleans.")
+            raise InputError(f"Unknown label type: {series.dtype}; labels are numbers, strings or booleans.")
         if isinstance(y, pd.Series):
             return y
         y = series.to_list() if series.is_null().any() or not series.dtype.is_numeric() else series.to_numpy()
@@ -238,14 +239,14 @@ def _as_array(y: Any) -> Array:
     # A list is read as objects, because NumPy would write -1 among strings as "-1".
     array = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
+        raise InputError("Complex data not supported: labels are numbers, strings or booleans.")
     if array.dtype.kind not in "OUSTiufb":
-        raise ValueError(f"Unknown label type: {array.dtype}; labels are numbers, strings or booleans.")
+        raise InputError(f"Unknown label type: {array.dtype}; labels are numbers, strings or booleans.")
     if array.ndim == 2 and array.shape[1] == 1:
         _warn_of_column_vector()
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+        raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
     return array.astype(object) if array.dtype.kind in "UST" else array
 
 
@@ -256,7 +257,7 @@ def _factorize(column: Any) -> tuple[Array, Array]:
     try:
         positions, distinct = pd.factorize(column)
     except TypeError as error:
-        raise ValueError(f"Unknown label type: a label is a number, a string or a boolean ({error}).") from error
+        raise InputError(f"Unknown label type: a label is a number, a string or a boolean ({error}).") from error
     return positions, np.asarray(distinct)
 
 
@@ -275,14 +276,14 @@ def _plain(distinct: Array) -> Array:
     """
     array = _from_objects(distinct) if distinct.dtype == object else distinct
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: labels are numbers, strings or booleans.")
+        raise InputError("Complex data not supported: labels are numbers, strings or booleans.")
     if array.dtype.kind != "f":
         return array
     if not np.isfinite(array).all():
-        raise ValueError("Input y contains infinity or a value too large for dtype('float64').")
+        raise InputError("Input y contains infinity or a value too large for dtype('float64').")
     fractions = array[array != np.round(array)]
     if fractions.size:
-        raise ValueError(
+        raise InputError(
             f"Unknown label type: continuous. Labels are classes, and y holds numbers such as {float(fractions[0])!r}; "
             "a classifier cannot learn a quantity."
         )
@@ -292,7 +293,7 @@ def _plain(distinct: Array) -> Array:
 def _from_objects(distinct: Array) -> Array:
     strange = [v for v in distinct if not isinstance(v, str | bytes | Number | np.bool_)]
     if strange:
-        raise ValueError(f"Unknown label type: {type(strange[0]).__name__}; labels are numbers, strings or booleans.")
+        raise InputError(f"Unknown label type: {type(strange[0]).__name__}; labels are numbers, strings or booleans.")
     has_text = any(isinstance(v, str | bytes) for v in distinct)
     return distinct if has_text else np.array(distinct.tolist())
 
@@ -303,7 +304,7 @@ def _in_order(values: Array) -> tuple[Array, Array]:
         return np.unique(values, return_inverse=True)
     except TypeError as error:
         kinds = sorted({type(v).__name__ for v in values})
-        raise ValueError(f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type.") from error
+        raise InputError(f"The labels mix types that cannot be ordered ({', '.join(kinds)}); use one type.") from error
 
 
 def _mark(column: Any, classes: Array, has_missing: bool, all_are_classes: bool) -> Any:
@@ -329,7 +330,7 @@ def _are_signs(distinct: Array, has_missing: bool) -> bool:
 
 def _refuse_two_marks(has_both: bool) -> None:
     if has_both:
-        raise ValueError(
+        raise InputError(
             "y holds both -1 and missing labels, and either can mark unlabeled rows; mark them one way, and write -1 "
             "another way if it is a class."
         )
@@ -338,7 +339,7 @@ def _refuse_two_marks(has_both: bool) -> None:
 def _refuse_missing_as_text(classes: Array) -> None:
     texts = [c for c in classes.tolist() if c in _MISSING_AS_TEXT]
     if texts:
-        raise ValueError(
+        raise InputError(
             f"y holds the text {texts[0]!r} as a class: probably a missing label that became text, as in "
             "np.array(['a', np.nan]); use a list or dtype=object, or give the class another name."
         )
@@ -346,7 +347,7 @@ def _refuse_missing_as_text(classes: Array) -> None:
 
 def _refuse_missing(missing: Array) -> None:
     if missing.any():
-        raise ValueError(
+        raise InputError(
             f"Input y contains NaN: {missing.sum()} of {missing.size} rows have no label, and here every row needs "
             "one; leave them out, or use PseudoLabelClassifier, which puts them to use."
         )
@@ -354,7 +355,7 @@ def _refuse_missing(missing: Array) -> None:
 
 def _refuse_to_score(unlabeled: Array) -> None:
     if unlabeled.any():
-        raise ValueError(
+        raise InputError(
             f"{unlabeled.sum()} of the {unlabeled.size} rows to score on are unlabeled; score on labeled rows only. "
             "In cross-validation, SemiSupervisedKFold keeps unlabeled rows out of the test folds."
         )

@@ -17,6 +17,7 @@ from dips._data.containers import is_frame, library, names_of
 from dips._data.pool import BATCH, Pool, together
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
+from dips.exceptions import InputError
 
 
 class ParquetPool(Pool):
@@ -51,7 +52,7 @@ class ParquetPool(Pool):
         self.n_rows = sum(size for *_, size in sizes)
         self.n_columns = len(self.columns)
         if self.n_rows == 0:
-            raise ValueError(f"{self.path} holds no rows; give a Parquet file or folder that does.")
+            raise InputError(f"{self.path} holds no rows; give a Parquet file or folder that does.")
         self._convert: Callable[[pa.Table], Any] = _as_pandas
         self._transforms: tuple[Callable[[Any], Any], ...] = ()
         self._observer = Observer()
@@ -62,7 +63,7 @@ class ParquetPool(Pool):
         if is_frame(X):
             differing = sorted(map(str, set(names_of(X)) ^ set(self.columns)))
             if differing:
-                raise ValueError(
+                raise InputError(
                     f"Labeled and unlabeled rows must have the same columns; they differ in {differing}. "
                     "ParquetPool(path, columns=[...]) reads only some."
                 )
@@ -71,7 +72,7 @@ class ParquetPool(Pool):
         else:
             shape = np.shape(X)
             if len(shape) != 2 or shape[1] != self.n_columns:
-                raise ValueError(
+                raise InputError(
                     "Labeled and unlabeled rows must have the same columns; got labeled rows of shape "
                     f"{shape} and {self.n_columns} columns in {self.path}."
                 )
@@ -154,7 +155,7 @@ def _opened(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{path} is no whole Parquet file: {error}") from None
+        raise InputError(f"{path} is no whole Parquet file: {error}") from None
 
 
 def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -> list[str]:
@@ -164,10 +165,10 @@ def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -
     for file in files:
         missing = [c for c in columns if c not in file.schema_arrow.names]
         if missing:
-            raise ValueError(f"The Parquet files differ: {missing} is not in every one of them.")
+            raise InputError(f"The Parquet files differ: {missing} is not in every one of them.")
         changed = [c for c in columns if file.schema_arrow.field(c).type != schema.field(c).type]
         if changed:
-            raise ValueError(f"The Parquet files differ: {changed} is not of the same type in every one of them.")
+            raise InputError(f"The Parquet files differ: {changed} is not of the same type in every one of them.")
     return columns
 
 

@@ -26,6 +26,7 @@ from dips._tools.arrays import Array, Rows
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.curators._none import KeepAll
+from dips.exceptions import InputError
 
 
 class CuratedClassifier(CuratingClassifier):
@@ -198,16 +199,16 @@ def _tracked(track: Any, labels: Labels, curator: Curator) -> Rows:
     """Rows to track, as positions among the labeled ones, which alone are watched."""
     rows, n = np.asarray(track), labels.codes.size
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "biu") or (rows.dtype == bool and rows.size != n):
-        raise ValueError(
+        raise InputError(
             f"track must be positions of rows, as a 1d list of integers, or a mask of all {n} rows; got "
             f"{rows.dtype} of shape {rows.shape}."
         )
     rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
     if rows.size and not (rows.min() >= 0 and rows.max() < n):
-        raise ValueError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
+        raise InputError(f"track names rows from {rows.min()} to {rows.max()}; there are rows 0 to {n - 1}.")
     if rows.size and isinstance(curator, KeepAll):
-        raise ValueError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
+        raise InputError(f"track needs a curator that watches the training, and {curator.name!r} does not.")
     unlabeled = rows[~labels.is_labeled[rows]]
     if unlabeled.size:
-        raise ValueError(f"track names row {unlabeled[0]}, which has no label to be judged; name labeled rows only.")
+        raise InputError(f"track names row {unlabeled[0]}, which has no label to be judged; name labeled rows only.")
     return labels.is_labeled.cumsum()[rows] - 1

@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from dips._data.labels import encode_targets
 from dips._tools.arrays import Rows
+from dips.exceptions import InputError
 
 
 class SemiSupervisedKFold(StratifiedKFold):
@@ -35,7 +36,7 @@ class SemiSupervisedKFold(StratifiedKFold):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Yield positions of the training and the test rows."""
         if y is None:
-            raise ValueError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
+            raise InputError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
         targets = encode_targets(y)
         is_labeled = np.all([labels.is_labeled for labels in targets], axis=0)
         labeled, unlabeled = np.flatnonzero(is_labeled), np.flatnonzero(~is_labeled)

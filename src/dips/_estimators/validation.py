@@ -17,6 +17,7 @@ from dips._data.labels import UNLABELED, Labels, encode_targets
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips.backbones import default_estimator, find_backbone
+from dips.exceptions import InputError, InputTypeError
 
 N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
 
@@ -40,11 +41,11 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
     """Return the estimator to clone and fit, None being the default one; refuse one without probabilities."""
     estimator = default_estimator() if estimator is None else estimator
     if isinstance(estimator, type):
-        raise TypeError(
+        raise InputTypeError(
             f"estimator must be an object; got the class {estimator.__name__}. Write {estimator.__name__}()."
         )
     if not hasattr(estimator, "predict_proba"):
-        raise ValueError(
+        raise InputError(
             f"{type(estimator).__name__} gives no class probabilities, which pseudo-labels and curation are made of; "
             'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, '
             "probability=True for SVC)."
@@ -55,10 +56,10 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
 def check_targets(model: BaseEstimator, X: Any, y: Any, *, all_labeled: bool = False) -> list[Labels]:
     """Return the labels as codes: one column, or one per label where y is multi-label."""
     if y is None:
-        raise ValueError(f"This {type(model).__name__} estimator requires y to be passed, but the target y is None.")
+        raise InputError(f"This {type(model).__name__} estimator requires y to be passed, but the target y is None.")
     targets = encode_targets(y, all_labeled=all_labeled)
     if n_rows(X) != targets[0].codes.size:
-        raise ValueError(
+        raise InputError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows(X)} rows, "
             f"y has {targets[0].codes.size}."
         )
@@ -76,7 +77,7 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
         if weighed.size < labels.classes.size:
             without = np.delete(labels.classes, weighed).tolist()
             of_label = "" if labels.name is None else f" of label {labels.name!r}"
-            raise ValueError(
+            raise InputError(
                 f"sample_weight is 0 for every labeled row of class {without[0]!r}{of_label}; give at least one a "
                 "positive weight."
             )
@@ -99,7 +100,7 @@ def code_class_weights(estimator: BaseEstimator, classes: Array) -> BaseEstimato
         if parameter.rpartition("__")[2] in ("class_weight", "class_weights") and isinstance(weights, Mapping):
             unknown = [c for c in weights if c not in names]
             if unknown:
-                raise ValueError(f"{parameter} names {unknown}, but the classes of y are {names}; name these.")
+                raise InputError(f"{parameter} names {unknown}, but the classes of y are {names}; name these.")
             # All classes and in order, because CatBoost takes the classes from here.
             settings[parameter] = {code: weights.get(c, 1.0) for code, c in enumerate(names)}
     return find_backbone(estimator).clone(estimator).set_params(**settings) if settings else estimator

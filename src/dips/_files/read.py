@@ -21,7 +21,7 @@ import pyarrow.parquet
 
 from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
-from dips.exceptions import DataError
+from dips.exceptions import DataError, InputTypeError
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
 _EXCEL = {".xlsx", ".xlsm"}
@@ -73,7 +73,7 @@ def read_table(data: Any) -> Table:
     elif is_frame(data):
         table = Table(_from_frame(data), "a data frame")
     else:
-        raise TypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
+        raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
     table.columns, notes = _with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:

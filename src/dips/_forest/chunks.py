@@ -1,4 +1,4 @@
-"""What the compiled watch passes share: rows in chunks over threads, and the check that a model was understood."""
+"""What the compiled watch passes share: rows in chunks over threads, and the check that a model was read correctly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dips._forest import kernel
 from dips._tools.arrays import Array
 
 N_PROBES = 32
-_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert on the way
+_CHUNK = 8192  # rows: enough to keep a thread busy, few enough to convert without much memory
 _ROUNDING = 1e-4  # of a sum of hundreds of leaves in single precision
 
 
@@ -21,11 +21,14 @@ def watch_chunks(
     one_chunk: Callable[[slice, range, Array, Any], int],
     n_rows: int,
     n_checkpoints: int,
+    n_outputs: int,
     dynamics: Dynamics,
     rows: slice,
     n_threads: int,
 ) -> None:
-    """Call `one_chunk` for every few rows with the window, and with where their probabilities and statistics go."""
+    """Call `one_chunk` on chunks of rows, with the window and the arrays for their probabilities and statistics."""
+    if dynamics.n_classes != max(2, n_outputs):
+        raise ValueError(f"The model has {max(2, n_outputs)} classes; {dynamics.n_classes} were asked for.")
     window = dynamics.window_of(n_checkpoints)
     p = dynamics.probabilities[rows]
     averages = {name: average[rows] for name, average in dynamics.averages.items()}
@@ -42,16 +45,16 @@ def watch_chunks(
         with ThreadPoolExecutor(n_threads) as threads:
             statuses = list(threads.map(watch, starts))
     if any(statuses):
-        raise MemoryError("There is too little memory to watch even a few rows.")
+        raise MemoryError("Too little memory is left to watch even a few rows.")
     dynamics.saw(n_checkpoints)
 
 
 def missing_constant(margin: Array, sum_of_leaves: Array) -> Array | None:
-    """What the leaves (n, outputs) leave unexplained of a library's own raw scores of a few rows.
+    """Return what a library's own raw scores of a few rows have beyond the sums of leaves (n, outputs).
 
-    None if it is not the same for every row: then the trees were not understood, and must not be used.
+    None if that is not the same for every row: then the trees were misread and must not be used.
     """
     difference = np.asarray(margin, dtype=np.float64).reshape(sum_of_leaves.shape) - sum_of_leaves
     constant = np.median(difference, axis=0)
-    understood = (np.abs(difference - constant) <= _ROUNDING * (1 + np.abs(difference))).all()
-    return constant if understood else None
+    is_read = (np.abs(difference - constant) <= _ROUNDING * (1 + np.abs(difference))).all()
+    return constant if is_read else None

@@ -1,4 +1,4 @@
-"""Boosted trees as flat arrays, whatever library grew them, and the watch pass over them."""
+"""Boosted trees of any library as flat arrays, and the watch pass over them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THE_LAST = (1 - 1e-6, 1.0)  # a window of one checkpoint
 
 @dataclass(frozen=True)
 class Forest:
-    """The trees of a boosted classifier, node by node.
+    """The trees of a boosted classifier, node by node; checked when made, since compiled code follows them blindly.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Forest:
     rounds : (checkpoints + 1,) int64
         Where each checkpoint's trees begin.
     n_outputs : int
-        Scores a row: 1 for two classes, else one a class.
+        Scores of a row: 1 for two classes, otherwise one per class.
     base : (n_outputs,)
         Raw score before the first tree.
     """
@@ -71,7 +71,7 @@ class Forest:
         rounds: Any,
         n_outputs: int,
     ) -> Forest:
-        """Make one from the nodes of all trees, `sizes` of them a tree, in any types of numbers; without a base yet."""
+        """Make a forest, without a base yet, from nodes in any numeric types, of which tree t has ``sizes[t]``."""
         real = threshold.dtype
         return cls(
             left=left.astype(np.int32),
@@ -87,6 +87,35 @@ class Forest:
             base=np.zeros(n_outputs, dtype=real),
         )
 
+    def __post_init__(self) -> None:
+        """Refuse trees that lead outside of their arrays or have cycles."""
+        problem = self._problem()
+        if problem:
+            raise ValueError(f"The trees were misread: {problem}.")
+
+    def _problem(self) -> str | None:
+        sizes, is_inner = np.diff(self.offsets), self.left >= 0
+        if len({column.shape for column in self._nodes[:-1]}) != 1 or self.left.ndim != 1:
+            return "its columns differ in length"
+        if self.outputs.size != sizes.size or (sizes < 1).any() or self.offsets[-1] != self.left.size:
+            return "its trees do not add up to its nodes"
+        if (is_inner != (self.right >= 0)).any():
+            return "a node has one child"
+        root = np.repeat(self.offsets[:-1], sizes)
+        children = np.concatenate([self.left[is_inner], self.right[is_inner]])
+        if (children >= np.tile(np.repeat(sizes, sizes)[is_inner], 2)).any():
+            return "a child is not a node of its tree"
+        n_parents = np.bincount(children + np.tile(root[is_inner], 2), minlength=self.left.size)
+        if (n_parents > 1).any() or n_parents[self.offsets[:-1]].any():  # the only ways to a cycle
+            return "a node has two parents or is the child of itself"
+        if (self.feature[is_inner] < 0).any():
+            return "a column is negative"
+        if self.base.shape != (self.n_outputs,) or not np.isin(self.outputs, np.arange(self.n_outputs)).all():
+            return "a tree adds to a score that does not exist"
+        if self.rounds[0] < 0 or (np.diff(self.rounds) < 0).any() or self.rounds[-1] > self.outputs.size:
+            return "its rounds do not follow each other"
+        return None
+
     @staticmethod
     def reads(X: Any) -> bool:
         """Whether the compiled walk can read the table."""
@@ -97,14 +126,26 @@ class Forest:
         """How many boosting rounds there are."""
         return self.rounds.size - 1
 
+    @cached_property
+    def n_columns(self) -> int:
+        """How many columns a table must have for these trees."""
+        return int(self.feature[self.left >= 0].max(initial=-1)) + 1
+
+    def _check_columns(self, X: Array) -> None:
+        if X.shape[1] < self.n_columns:
+            raise ValueError(f"The trees ask for {self.n_columns} columns; the table has {X.shape[1]}.")
+
     def calibrated(self, X: Array, margin: Callable[[Array], Array]) -> Forest | None:
         """Find the score before the first tree; None if the trees do not add up to the library's own raw score."""
+        if X.shape[1] < self.n_columns:
+            return None
         probes = X[:N_PROBES]
         base = missing_constant(margin(probes), self.margins(probes))
         return None if base is None else replace(self, base=base.astype(self.base.dtype))
 
     def margins(self, X: Array) -> Array:
         """Raw scores (n, outputs)."""
+        self._check_columns(X)
         values = np.ascontiguousarray(X, dtype=self.threshold.dtype)
         scores = np.tile(self.base.astype(np.float64), (values.shape[0], 1))
         kernel.call(
@@ -123,6 +164,7 @@ class Forest:
 
     def watch(self, X: Array, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
         """Fill in the statistics and last probabilities of `rows` from their values (n, features)."""
+        self._check_columns(X)
 
         def one_chunk(part: slice, window: range, p: Array, wanted: Any) -> int:
             values = np.ascontiguousarray(X[part], dtype=self.threshold.dtype)
@@ -132,7 +174,7 @@ class Forest:
                 *(self.n_checkpoints, window.start, window.stop, self.base, self.n_outputs, p.shape[1], p, wanted),
             )
 
-        watch_chunks(one_chunk, X.shape[0], self.n_checkpoints, dynamics, rows, n_threads)
+        watch_chunks(one_chunk, X.shape[0], self.n_checkpoints, self.n_outputs, dynamics, rows, n_threads)
 
     def predict_proba(self, X: Array, n_threads: int = 1) -> Array:
         """Class probabilities (n, C) of the last checkpoint."""
@@ -142,7 +184,7 @@ class Forest:
 
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
-        """Inner nodes, children before parents, and where each tree's begin."""
+        """Inner nodes, children before parents, and where those of each tree begin."""
         real = self.threshold.dtype
         step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
         steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)

@@ -1,33 +1,51 @@
-"""The compiled watch pass, if this installation has it: without a compiler at hand the package works, only slower."""
+"""The compiled watch pass, if this installation has it: without a compiler the package works, only slower."""
 
 from __future__ import annotations
 
 import ctypes
 import importlib.util
 import os
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dips._tools.arrays import Array
+from dips._tools.warnings import warn
 
-STATISTICS = ("confidence", "aleatoric", "variance", "correctness", "loss", "fluctuation", "entropy")  # as in kernel.c
+_NAMES = "dips_statistics"
 
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Return the compiled functions, or None where there are none or ``DIPS_KERNEL=0`` forbids them."""
-    found = importlib.util.find_spec("dips._forest._kernel")
-    if found is None or found.origin is None or os.environ.get("DIPS_KERNEL") == "0":
+    """Return the compiled functions, or None if there are none or ``DIPS_KERNEL=0`` forbids them."""
+    module = importlib.util.find_spec("dips._forest._kernel")
+    if module is None or module.origin is None or os.environ.get("DIPS_KERNEL") == "0":
         return None
-    return ctypes.CDLL(found.origin)
+    compiled = ctypes.CDLL(module.origin)
+    if not hasattr(compiled, _NAMES):
+        warn(f"{module.origin} was compiled from other sources than these; build it again: pip install -e .")
+        return None
+    return compiled
+
+
+@cache
+def _statistics() -> tuple[str, ...]:
+    """Return the names of the statistics that the kernel computes, in the order of its outputs."""
+    names = ctypes.c_char.in_dll(library(), _NAMES)  # type: ignore[arg-type]
+    return tuple(ctypes.string_at(ctypes.addressof(names)).decode().split())
+
+
+def computes(statistics: Iterable[str]) -> bool:
+    """Whether there is a kernel that computes all of these statistics."""
+    return library() is not None and set(statistics) <= set(_statistics())
 
 
 def call(name: str, *arguments: Any) -> int:
     """Call a compiled function; arrays go as pointers, whole numbers as 64 bits.
 
-    The interpreter's lock is released meanwhile, so that other threads go on.
+    The interpreter's lock is released meanwhile, so that other threads can run.
     """
     compiled = library()
     assert compiled is not None
@@ -35,8 +53,9 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def pointers(arrays: dict[str, Array]) -> Any:
-    """Where the kernel writes each of its statistics; nowhere for those not among `arrays`."""
-    addresses = [arrays[s].ctypes.data if s in arrays else None for s in STATISTICS]
+    """Return where the kernel writes each of its statistics; nowhere for those not among `arrays`."""
+    assert computes(arrays)
+    addresses = [arrays[s].ctypes.data if s in arrays else None for s in _statistics()]
     return (ctypes.c_void_p * len(addresses))(*addresses)
 
 

@@ -2,8 +2,6 @@
 
 #define BLOCK 64 /* rows worked on together */
 
-enum { CONFIDENCE, ALEATORIC, VARIANCE, CORRECTNESS, LOSS, FLUCTUATION, ENTROPY, N_STATISTICS };
-
 /* One binary serves old and new processors: the loader picks the widest vectors that the machine has. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define WIDEST_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -18,6 +16,16 @@ enum { CONFIDENCE, ALEATORIC, VARIANCE, CORRECTNESS, LOSS, FLUCTUATION, ENTROPY,
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 #endif
+
+/* The statistics, in the order of their outputs. There is no other list: Python reads the names from dips_statistics. */
+#define STATISTICS(ENTRY)                                                                                          \
+    ENTRY(CONFIDENCE, "confidence") ENTRY(ALEATORIC, "aleatoric") ENTRY(VARIANCE, "variance")                      \
+    ENTRY(CORRECTNESS, "correctness") ENTRY(LOSS, "loss") ENTRY(FLUCTUATION, "fluctuation") ENTRY(ENTROPY, "entropy")
+#define NUMBER_OF(number, name) number,
+#define NAME_OF(number, name) name " "
+
+enum { STATISTICS(NUMBER_OF) N_STATISTICS };
+EXPORT const char dips_statistics[] = STATISTICS(NAME_OF);
 
 /* exp and log without a branch or a call, so that they vectorize; relative error about 1e-7 (Cephes polynomials). */
 INLINE float exp_of(float x) {
@@ -65,7 +73,7 @@ INLINE float log_of(float x) {
 
 #define LEAST 2.220446e-16f /* a probability of 0 costs 36, not infinity */
 
-/* Class probabilities (C, BLOCK) from raw scores: one row of scores for two classes, else one a class. */
+/* Class probabilities (C, BLOCK) from raw scores: one row of scores for two classes, otherwise one per class. */
 INLINE void probabilities_of(const float *margin, int n_classes, int n_outputs, float *p) {
     if (n_outputs == 1) {
         for (int r = 0; r < BLOCK; r++) {
@@ -170,7 +178,7 @@ INLINE void write_averages(const double *sums, int n_classes, int first_class, i
 typedef struct {
     int n_classes, n_outputs, first_class;
     int64_t n_rounds, first, last; /* statistics are over the checkpoints first..last-1 */
-    float *const *wanted;          /* (n, C) outputs, NULL for what nobody asked for; ENTROPY is (n,) */
+    float *const *wanted;          /* (n, C) outputs, NULL if not asked for; ENTROPY is (n,) */
     float *p_out;                  /* (n, C), of the last checkpoint */
     float *memory, *now, *before;  /* probabilities (C, BLOCK) of this checkpoint and the one before */
     double *sums;                  /* (N_STATISTICS, C, BLOCK) */
@@ -181,7 +189,7 @@ INLINE int open_sink(sink *s, int64_t n_classes, int64_t n_outputs, int64_t n_ro
     s->n_classes = (int)n_classes, s->n_outputs = (int)n_outputs;
     s->n_rounds = n_rounds, s->first = first, s->last = last;
     s->p_out = p_out, s->wanted = wanted;
-    /* Of two classes one is enough, but for the statistics that are no mirror images. */
+    /* Of two classes one is enough, except for statistics that do not mirror each other. */
     s->first_class = n_classes == 2 && !wanted[LOSS] && !wanted[FLUCTUATION] && !wanted[CORRECTNESS];
     s->memory = malloc((size_t)2 * n_classes * BLOCK * sizeof(float));
     s->sums = malloc((size_t)N_STATISTICS * n_classes * BLOCK * sizeof(double));

@@ -13,7 +13,7 @@ typedef struct {
 #endif
 
 /* Inner nodes of all trees, each after its children: step k of tree t is steps[starts[t] + k].
-   `pending` has room for two entries a node of the largest tree. */
+   `pending` has room for two entries per node of the largest tree. */
 EXPORT int NAME(dips_order)(const int32_t *left, const int32_t *right, const int32_t *feature, const REAL *threshold,
                              const REAL *value, const uint8_t *missing_left, const int64_t *offsets, int64_t n_trees,
                              int32_t *pending, NAME(step) * steps, int64_t *starts) {

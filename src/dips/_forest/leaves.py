@@ -1,4 +1,4 @@
-"""Boosted trees that tell for any row which leaf it ends in, and the watch pass over those leaves."""
+"""Boosted trees whose library says which leaf each row ends in, and the watch pass over those leaves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dips._tools.arrays import Array
 
 @dataclass(frozen=True)
 class Leaves:
-    """The leaves of a boosted classifier whose every round is one tree with a value a class in each leaf.
+    """The leaves of a boosted classifier whose every round is one tree, with a value per class in each leaf.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Leaves:
 
     @staticmethod
     def reads(X: Any) -> bool:
-        """Any table will do, for the library itself reads it."""
+        """Whether the table can be read: any can, since the library itself does it."""
         return True
 
     def watch(self, X: Any, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
@@ -63,4 +63,4 @@ class Leaves:
                 *(self.base, self.base.size, p.shape[1], p, wanted),
             )
 
-        watch_chunks(one_chunk, n, self.starts.size, dynamics, rows, n_threads)
+        watch_chunks(one_chunk, n, self.starts.size, self.base.size, dynamics, rows, n_threads)

@@ -1,6 +1,6 @@
-"""Reads UBJSON, the binary form of JSON in which XGBoost hands out its models; typed arrays come as NumPy arrays.
+"""Reads UBJSON, the binary JSON of XGBoost's models; typed arrays become NumPy arrays.
 
-One call a value with the position handed along: a model of a thousand trees has tens of thousands of values.
+Each value costs one call that passes the position on: a model of a thousand trees has tens of thousands of values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def loads(data: bytes | bytearray) -> Any:
     try:
         return _value(data, data[0], 1)[0]
     except (IndexError, KeyError, ValueError, struct.error) as problem:
-        raise ValueError("This is not a whole UBJSON document.") from problem
+        raise ValueError("This is not a complete UBJSON document.") from problem
 
 
 def _value(data: bytes | bytearray, marker: int, at: int) -> tuple[Any, int]:
@@ -65,7 +65,7 @@ def _text(data: bytes | bytearray, at: int) -> tuple[str, int]:
 
 
 def _header(data: bytes | bytearray, at: int) -> tuple[int | None, int | None, int]:
-    """Return type and length of a container, where it says them."""
+    """Return the type and length of a container, if they are given."""
     kind = size = None
     if data[at] == _TYPE:
         kind, at = data[at + 1], at + 2
@@ -88,8 +88,8 @@ def _array(data: bytes | bytearray, at: int) -> tuple[Any, int]:
 
 def _object(data: bytes | bytearray, at: int) -> tuple[dict[str, Any], int]:
     kind, size, at = _header(data, at)
-    found: dict[str, Any] = {}
-    while len(found) != size if size is not None else data[at] != _END_OBJECT:
+    members: dict[str, Any] = {}
+    while len(members) != size if size is not None else data[at] != _END_OBJECT:
         key, at = _text(data, at)
-        found[key], at = _value(data, data[at], at + 1) if kind is None else _value(data, kind, at)
-    return found, at + (size is None)
+        members[key], at = _value(data, data[at], at + 1) if kind is None else _value(data, kind, at)
+    return members, at + (size is None)

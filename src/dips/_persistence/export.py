@@ -1,4 +1,4 @@
-"""Results as files: CSV that a spreadsheet shows and never runs, and Parquet."""
+"""Results as files: Parquet, and CSV whose cells a spreadsheet cannot run as formulas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV or Parquet, by the ending of the name, whole or not at all."""
+    """Write a data frame as CSV or Parquet, according to the suffix; a failure leaves no partial file."""
     kind = path.suffix.lower()
     if kind == ".csv":
         content = to_csv(frame).encode("utf-8")
@@ -46,9 +46,9 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def defused_cell(value: Any) -> Any:
-    """Put an apostrophe before a text that begins as a formula does; numbers stay.
+    """Put an apostrophe before a text that begins like a formula; numbers stay as they are.
 
-    A lone carriage return, which is not quoted and yet begins a line for many readers, becomes a line feed, which is.
+    A lone carriage return becomes a line feed: many readers start a new line there, and only line feeds are quoted.
     """
     if not isinstance(value, str):
         return value
@@ -63,7 +63,7 @@ def defused_cell(value: Any) -> Any:
 
 
 def _uniform(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns of objects, which Parquet takes only of one type, as numbers where all are and else as text."""
+    """Make each column of objects one type, as Parquet demands: numbers if all are, otherwise text."""
     columns = {}
     for name, column in frame.items():
         if column.dtype == object:

@@ -1,4 +1,4 @@
-"""The model folder: the backbone in its own format, JSON and arrays for everything else, a checksum for each file."""
+"""The model folder: the backbone in its own format, everything else as JSON and arrays, and a checksum per file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dips._tools.arrays import Array
 from dips._tools.files import sha256, without_nan, write_json
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
-from dips.backbones._registry import families, find_family
+from dips.backbones._registry import families, find_family, handled_by
 from dips.exceptions import ModelError, UserError
 
 FORMAT_VERSION = 1
@@ -35,10 +35,10 @@ class SavedModel:
     ----------
     backbone : the fitted estimator
     classes : labels, in the order of the probabilities
-    preparation : of tables into numbers, with the schema of the input; None where the input is a matrix
-    categories : of a matrix's columns, an entry a column, as :class:`~dips._data.encoder.TableEncoder` learned them
-    about : whatever is good to know: target, settings
-    notes : sentences about the last table
+    preparation : turns tables into numbers and knows the schema of the input; None if the input is a matrix
+    categories : those that :class:`~dips._data.encoder.TableEncoder` learned, one entry per column of a matrix
+    about : the target, the settings and other facts worth keeping
+    notes : remarks on the table that was read last
     """
 
     backbone: Any
@@ -49,7 +49,7 @@ class SavedModel:
     notes: tuple[str, ...] = ()
 
     def predict_proba(self, data: Any) -> Array:
-        """Class probabilities (n, C) of a table that has the columns of the training; checked before any work."""
+        """Class probabilities (n, C) of a table, whose columns are first checked against those of the training."""
         if self.preparation is not None:
             table = read_table(data)
             self.notes = (*table.notes, *self.preparation.check(table, (self.about or {}).get("target")))
@@ -71,12 +71,12 @@ class SavedModel:
         encoder.categories_ = self.categories
         n = X.shape[1] if hasattr(X, "shape") else len(X[0])
         if n != len(self.categories):
-            raise ModelError(f"The table has {n} columns, and the model was trained on {len(self.categories)}.")
+            raise ModelError(f"The table has {n} columns, but the model was trained on {len(self.categories)}.")
         return encoder.encode(X, learn=False)
 
 
 def save_model(model: Any, folder: Path | str) -> None:
-    """Write a fitted classifier of this package, or a :class:`SavedModel`, to a folder that is not there yet.
+    """Write a fitted classifier of this package, or a :class:`SavedModel`, to a new folder.
 
     Loading it runs no code: nothing in the folder is a pickle.
 
@@ -103,7 +103,7 @@ def save_model(model: Any, folder: Path | str) -> None:
     folder = Path(folder)
     backbone, file_name = _savable(saved.backbone)
     if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"{folder} is there already and not empty; choose another name.")
+        raise UserError(f"{folder} already exists and is not empty; choose another name.")
     folder.mkdir(parents=True, exist_ok=True)
     backbone.save(saved.backbone, folder / file_name)
     files = [file_name]
@@ -126,12 +126,12 @@ def save_model(model: Any, folder: Path | str) -> None:
 
 
 def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
-    """Read a model folder; nothing in it is run, and a file that is not as it was written is refused.
+    """Read a model folder without running anything in it; a file that has changed since it was written is refused.
 
     Parameters
     ----------
     folder : path
-    backbone : an unfitted skorch net, needed where the stored weights are those of a PyTorch module
+    backbone : the unfitted skorch net, needed if the stored weights are those of a PyTorch module
     """
     folder = Path(folder)
     record = _manifest(folder)
@@ -146,7 +146,7 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
     try:
         fitted = family().load(folder / family.file_name, backbone)
     except ModuleNotFoundError as error:
-        raise ModelError(f"{folder} holds a {record['backbone']} model, and {error.name} is not installed.") from error
+        raise ModelError(f"{folder} holds a {record['backbone']} model, but {error.name} is not installed.") from error
     preparation = None
     if "preparation.json" in record["files"]:
         with np.load(folder / "preparation.npz", allow_pickle=False) as arrays:
@@ -155,14 +155,14 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
 
 
 def versions() -> dict[str, str]:
-    """Versions of this package, Python and the libraries that matter."""
-    found = {"dips": __version__, "python": platform.python_version()}
+    """Return the versions of this package, Python, and the libraries that results depend on."""
+    installed = {"dips": __version__, "python": platform.python_version()}
     for library in (*_LIBRARIES, *(name for family in families() for name in family.libraries)):
         try:
-            found[library] = version(library)
+            installed[library] = version(library)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def _savable(estimator: Any) -> tuple[Backbone, str]:
@@ -170,7 +170,7 @@ def _savable(estimator: Any) -> tuple[Backbone, str]:
     backbone = find_backbone(estimator)
     if backbone.file_name is not None and backbone.name:
         return backbone, backbone.file_name
-    savable = {handled for family in families() if family.file_name for handled in family.handles}
+    savable = {handled for family in families() if family.file_name for handled in handled_by(family)}
     names = sorted(handled.partition(".")[2] for handled in savable if not handled.startswith("dips."))
     raise UserError(
         f"{type(estimator).__name__} can only be stored by pickle, which runs code when it is loaded, so it is not "
@@ -180,9 +180,9 @@ def _savable(estimator: Any) -> tuple[Backbone, str]:
 
 def _from_classifier(model: Any) -> SavedModel:
     if not hasattr(model, "samples_"):
-        raise UserError(f"{type(model).__name__} is not fitted; fit it before it is saved.")
+        raise UserError(f"{type(model).__name__} is not fitted; fit it before saving it.")
     if model.multilabel_:
-        raise UserError("A multi-label model has a backbone a label; save the entries of estimators_ one by one.")
+        raise UserError("A multi-label model has one backbone per label; save the entries of estimators_ one by one.")
     if model.encoder_ is None:
         categories = None
     else:
@@ -194,7 +194,7 @@ def _plain(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, str | int | float | bool):
         raise UserError(
-            f"A category or class is a {type(value).__name__}, which JSON cannot hold; use texts or numbers."
+            f"A category or class is a {type(value).__name__}, which JSON cannot store; use strings or numbers."
         )
     return value
 
@@ -202,11 +202,11 @@ def _plain(value: Any) -> Any:
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not path.exists():
-        raise ModelError(f"{folder} holds no model: there is no {_MANIFEST}.")
+        raise ModelError(f"{folder} holds no model: it has no {_MANIFEST}.")
     record = _json(path)
     if not isinstance(record, dict) or record.pop("sha256", None) != _checksum(record):
         raise ModelError(
-            f"{path} is not as it was written: its checksum differs. Take the folder from its source again."
+            f"{path} has changed since it was written: its checksum differs. Get the folder from its source again."
         )
     if record["format"] > FORMAT_VERSION:
         raise ModelError(
@@ -218,15 +218,17 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def _check_file(folder: Path, name: str, expected: dict[str, Any]) -> None:
     path = folder / name
     if Path(name).name != name or not path.is_file():
-        raise ModelError(f"{path} is missing; take the model folder from its source again.")
+        raise ModelError(f"{path} is missing; get the model folder from its source again.")
     size = path.stat().st_size
     if size != expected["bytes"]:
         raise ModelError(
-            f"{path} has {size} bytes and was written with {expected['bytes']}: it was cut off or changed. Take the "
+            f"{path} has {size} bytes but was written with {expected['bytes']}: it was cut off or changed. Get the "
             "model folder from its source again."
         )
     if sha256(path) != expected["sha256"]:
-        raise ModelError(f"{path} is not as it was written: its checksum differs. Take it from its source again.")
+        raise ModelError(
+            f"{path} has changed since it was written: its checksum differs. Get it from its source again."
+        )
 
 
 def _json(path: Path) -> Any:

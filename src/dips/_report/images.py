@@ -12,6 +12,7 @@ import pandas as pd
 from dips._persistence.model import versions
 from dips._report.points import packed_curves, points_of, short, thresholds_of
 from dips._report.segments import instead_of, noise_by_class
+from dips._report.suspects import suspicion_ranks
 from dips._report.thumbnails import Thumbnails
 from dips._report.words import IMAGE, headline, next_steps, phrases
 from dips._tools.arrays import Array, Rows
@@ -28,12 +29,12 @@ class ImageFindings:
     Attributes
     ----------
     images : (n, height, width, 1 or 3) bytes, to look at
-    account : data frame, a row an image, with the columns of a table's account; the labels are texts
+    account : data frame, one row per image, with the columns of a table's account; the labels are texts
     classes : the labels in order
     curves : (n_labeled, checkpoints) probability of each given label along the training
     checkpoints : the round of each checkpoint, 0 for the warm-up
-    history : data frame, a row a round
-    curator : who judged
+    history : data frame, one row per round
+    curator : the curator, fitted
     noise_rate : estimated share of wrong labels, where the curator estimates it
     title : what the page is about
     settings : of the classifier, as texts
@@ -60,8 +61,20 @@ class ImageFindings:
         return (self.account["source"] == "given").to_numpy()
 
 
+def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator: Any) -> pd.DataFrame:
+    """Lay out ``samples_`` as the account of a table: numbered as in X, classes by their names, suspects ranked."""
+    account = samples.assign(row=np.arange(len(samples)), out_of_fold=np.nan)
+    is_given, is_labeled = account["source"] == "given", account["source"] != "unlabeled"
+    for column in ("given_label", "suggested_label", "final_label"):
+        account[column] = account[column].map(class_names).astype(object)
+    account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
+    account.loc[is_given, "out_of_fold"] = getattr(curator, "out_of_fold_", np.nan)
+    account["suspicion"] = suspicion_ranks(account)
+    return account
+
+
 def summarize_images(found: ImageFindings) -> dict[str, Any]:
-    """Return what the page shows: the summary of a table, less what only tables have, and how the training went."""
+    """Return what the page shows: the summary of a table without what only tables have, and how the training went."""
     account = found.account
     other_fits = account["suspicion"].notna() & account["suggested_label"].notna()
     summary = {
@@ -147,7 +160,7 @@ def _names(index: pd.Index, rows: Rows) -> list[str]:
 
 
 def _examples(found: ImageFindings) -> list[Rows]:
-    """The useful images of each class with the most confidence."""
+    """The useful images of each class with the highest confidence."""
     useful = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
     n = _EXAMPLES if len(found.classes) <= _MANY_CLASSES else 1
     by_confidence = useful.sort_values("confidence", ascending=False, kind="stable")
@@ -155,12 +168,12 @@ def _examples(found: ImageFindings) -> list[Rows]:
 
 
 def _training(found: ImageFindings) -> dict[str, Any]:
-    """One record per round, with how many labels are useful after it."""
-    n_labeled = n_useful = int(found.is_given.sum())
-    history = []
+    """One record per round, with how many labels were useful after it."""
+    n_useful = int(found.is_given.sum())
+    n_labeled, history = n_useful, []
     for record in found.history.to_dict("records"):
         n_useful += int(record["n_returned"]) - int(record["n_dropped"])
-        history.append({"accuracy": None, **record, "n_useful": n_useful, "n_labeled": n_labeled})
+        history.append({"accuracy": None, **record, "n_useful": n_useful, "n_suspects": n_labeled - n_useful})
     scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
     return {"history": history, "accuracy": scores[-1] if scores else None}
 

@@ -129,9 +129,7 @@ def _growth(history: list[dict[str, Any]]) -> Markup:
 
 def _training(history: list[dict[str, Any]]) -> dict[str, Markup]:
     """Useful and suspect labels after each round, and how accuracy and the use of pseudo-labels rose."""
-    bars = [
-        (str(r["round"]), [("given", r["n_useful"]), ("suspects", r["n_labeled"] - r["n_useful"])]) for r in history
-    ]
+    bars = [(str(r["round"]), [("given", r["n_useful"]), ("suspect", r["n_suspects"])]) for r in history]
     steps = max(r["step"] for r in history)
     measured = {
         css: [(r["step"] / steps, r[name]) for r in history if r.get(name) is not None]

@@ -17,6 +17,7 @@ from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence, checked_mask, keep_every_class
 from dips.curators._none import KeepAll
+from dips.exceptions import InputError
 from dips.labelers._base import Candidates, Labeler, Moments, caps_of_round, checked_proposal, class_frequencies
 
 NEVER = -1
@@ -251,7 +252,7 @@ def _check_checkpoints(trainer: Trainer, labeler: Labeler) -> None:
         trainer.backbone.check(trainer.estimator)
     except ValueError as error:
         reason = str(error).partition("; ")[0]
-        raise ValueError(
+        raise InputError(
             f"{type(labeler).__name__} takes its members from the checkpoints of one training, but {reason}; "
             'use members="trained", or a boosted or a neural backbone.'
         ) from None

@@ -19,6 +19,7 @@ from dips._study.settings import Settings
 from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
+from dips._tools.resampling import resample_weights
 from dips.exceptions import DataError
 
 USUAL = "curated"  # helps where labels are dirty and hardly hurts where they are clean (docs/results.md)
@@ -173,7 +174,7 @@ def gains_over_usual(comparison: Comparison, codes: list[Array], settings: Setti
     draws = []  # (resamples, models): the mean over the folds
     rng = np.random.default_rng(settings.seed)
     for _ in range(_N_RESAMPLES):
-        weights = [np.bincount(rng.integers(0, y.size, y.size), minlength=y.size).astype(float) for y in codes]
+        weights = [resample_weights(y.size, rng) for y in codes]
         draws.append([np.mean([f(w) for f, w in zip(computed[name], weights, strict=True)]) for name in names])
     sign = 1 if metric.more_is_better else -1
     differences = sign * (np.array(draws) - np.array(draws)[:, :1])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array
+from dips._tools.resampling import resample_weights
 from dips.exceptions import SettingsError
 
 _LEAST = 1e-7  # a probability of 0 costs 16, not infinity
@@ -113,7 +114,7 @@ def intervals(
     }
     draws: dict[str, dict[str, list[float]]] = {model: {name: [] for name in METRICS} for model in computed}
     for _ in range(n_resamples):
-        w = np.bincount(rng.integers(0, n, n), minlength=n).astype(float)
+        w = resample_weights(n, rng)
         for model, functions in computed.items():
             for name, compute in functions.items():
                 draws[model][name].append(compute(w))

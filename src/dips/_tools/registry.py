@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from sklearn.base import BaseEstimator, clone
 
+from dips.exceptions import InputError, InputTypeError
+
 T = TypeVar("T", bound=BaseEstimator)
 
 
@@ -55,12 +57,12 @@ class Registry(Generic[T]):
             if spec not in known:
                 near = get_close_matches(spec.lower(), known, n=1, cutoff=0.4)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise ValueError(f"{self.kind}={spec!r} is not known{hint} There are {', '.join(known)}.")
+                raise InputError(f"{self.kind}={spec!r} is not known{hint} There are {', '.join(known)}.")
             resolved = known[spec]()
         elif callable(spec) and not isinstance(spec, type):
             resolved = self.from_function(spec)
         else:
             wanted = f"a name ({', '.join(self.by_name())}), a {self.base.__name__} object or a function"
-            raise TypeError(f"{self.kind} must be {wanted}; got {spec!r}.")
+            raise InputTypeError(f"{self.kind} must be {wanted}; got {spec!r}.")
         resolved._validate_params()
         return resolved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from dips._data.containers import n_rows, take
 from dips._dynamics import Dynamics, Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
+from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
@@ -33,8 +34,8 @@ class Backbone:
     (:class:`StagedBackbone`) or during it (override :meth:`fit_watched`). Everything else has a default.
     """
 
-    handles: ClassVar[tuple[str, ...]] = ()
-    """``package.ClassName`` of the estimators of this family; subclasses of them are handled too."""
+    handles: ClassVar[tuple[str | type, ...]] = ()
+    """The estimators of this family, as ``"package.ClassName"`` or as classes; their subclasses are handled too."""
 
     name: ClassVar[str] = ""
     """What the family is called in settings and in saved models; without one, it appears in neither."""
@@ -88,7 +89,7 @@ class Backbone:
         if sample_weight is None:
             return {}
         if not self.takes_weights(estimator):
-            raise ValueError(
+            raise InputError(
                 f"sample_weight was given, but {type(estimator).__name__} has no use for it; "
                 "leave it out or choose a backbone whose fit takes sample_weight."
             )
@@ -181,22 +182,32 @@ class StagedBackbone(Backbone):
         self.replay(estimator, watch)
 
     def replay(self, estimator: BaseEstimator, watch: Watch) -> None:
-        """Show `watch` the checkpoints of a fitted estimator, by compiled code if its trees can be read."""
+        """Show `watch` the checkpoints of a fitted estimator.
+
+        Compiled code does it if it can read the trees and knows all of the statistics; otherwise :meth:`stages` does.
+        """
+        compiled = [d for d in watch.dynamics if kernel.computes(d.averages)]
+        portable = [d for d in watch.dynamics if d not in compiled]
         forest: Forest | Leaves | None = None
         for i, (rows, X) in enumerate(watch.batches()):
             if i == 0:
                 watch.begin(self.n_checkpoints(estimator, X))
-                forest = self.forest(estimator, X) if kernel.library() else None
+                forest = self.forest(estimator, X) if compiled else None
             if forest is None or not forest.reads(X):
-                for e, p in enumerate(self.stages(estimator, X)):
-                    for dynamics in watch.dynamics:
-                        dynamics.update(p, e, rows)
+                self._show_stages(estimator, X, watch.dynamics, rows)
                 continue
-            for dynamics in watch.dynamics:
+            for dynamics in compiled:
                 forest.watch(X, dynamics, rows, self.n_threads(estimator))
                 if dynamics.track.size:
                     dynamics.record(self.stages(estimator, take(X, dynamics.track)))
+            if portable:
+                self._show_stages(estimator, X, portable, rows)
         watch.finish()
+
+    def _show_stages(self, estimator: BaseEstimator, X: Any, shown_to: Iterable[Dynamics], rows: slice) -> None:
+        for e, p in enumerate(self.stages(estimator, X)):
+            for dynamics in shown_to:
+                dynamics.update(p, e, rows)
 
     def replayed(self, fitted: BaseEstimator, X: Any, n_classes: int) -> Dynamics | None:
         """Replay the checkpoints on these rows."""

@@ -36,7 +36,7 @@ class CatBoost(StagedBackbone):
         return CatBoostClassifier(iterations=200, learning_rate=0.05, depth=4, allow_writing_files=False, verbose=False)
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
-        """Count the trees kept."""
+        """Count the trees that were kept."""
         return int(estimator.tree_count_)
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
@@ -45,9 +45,9 @@ class CatBoost(StagedBackbone):
         yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Leaves | None:
-        """CatBoost's own code finds the leaves, so columns of any kind and trees of any shape will do."""
+        """CatBoost itself finds the leaf of a row, so any kind of column and any shape of tree works."""
         if estimator.get_all_params().get("loss_function") == "MultiClassOneVsAll":
-            return None  # no softmax
+            return None  # its probabilities are not a softmax
         threads = self.n_threads(estimator)
         return Leaves.calibrated(
             lambda table: estimator.calc_leaf_indexes(table, thread_count=1),
@@ -58,20 +58,20 @@ class CatBoost(StagedBackbone):
         )
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
-        """Those of ``MultiClassOneVsAll`` do not add up to 1 by themselves."""
+        """Class probabilities (n, C); those of ``MultiClassOneVsAll`` must be made to add up to 1."""
         return normalized(super().predict_proba(estimator, X))
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """With columns declared categorical, text or embedding, CatBoost wants them as they are."""
+        """CatBoost wants columns that are declared categorical, text or embedding unchanged."""
         params = estimator.get_params()
         return any(params.get(k) is not None for k in ("cat_features", "text_features", "embedding_features"))
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
-        """Build it anew: scikit-learn's clone refuses CatBoost's copies of lists such as ``cat_features``."""
+        """Build a new one: scikit-learn's clone refuses that CatBoost copies lists such as ``cat_features``."""
         return type(estimator)(**deepcopy(estimator.get_params()))
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
-        """CatBoost lists only the parameters it was given."""
+        """Name the seed: CatBoost's ``get_params`` lists only the parameters that were set."""
         return ["random_state" if "random_state" in estimator.get_params() else "random_seed"]
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class CatBoost(StagedBackbone):
         return quiet
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
-        """Draw depth, rate, length and shares, under the names CatBoost's estimator was given."""
+        """Draw depth, rate, length and shares, under the aliases that the user chose."""
         drawn = random_tree_parameters(rng)
         given = estimator.get_params()
         names = {

@@ -13,6 +13,7 @@ from dips._dynamics import Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone, FitParams
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 
 @register_backbone
@@ -20,12 +21,12 @@ class Epochs(Backbone):
     """Estimators with ``partial_fit``, driven one epoch at a time by their own stopping rule.
 
     Training ends after ``max_iter`` epochs, or when the training loss has not improved by ``tol`` for
-    ``n_iter_no_change`` epochs, as in the estimator's own ``fit``. From that, watching differs in three ways:
+    ``n_iter_no_change`` epochs, as in the estimator's own ``fit``. Watched training differs from it in three ways:
 
-    - the order of the rows is drawn by other random numbers; with ``shuffle=False`` an MLPClassifier is the very one
-      that ``fit`` gives, and so is an SGDClassifier with a plain L2 penalty and a set number of epochs
-    - an SGDClassifier stops by the loss of all classes at the end of an epoch, not by that of each class along it
-    - ``learning_rate="adaptive"`` ends where it would first have lowered the rate
+    - the order of the rows is drawn by other random numbers; with ``shuffle=False`` the result is that of ``fit`` for
+      an MLPClassifier, and for an SGDClassifier with a plain L2 penalty and a fixed number of epochs
+    - an SGDClassifier stops by the loss over all classes after an epoch, not by that of each class during it
+    - ``learning_rate="adaptive"`` stops where it would first have lowered the rate
     """
 
     handles = ("sklearn.MLPClassifier", "sklearn.SGDClassifier")
@@ -34,17 +35,17 @@ class Epochs(Backbone):
         """Refuse settings that rule out ``partial_fit`` or probabilities."""
         params, name = estimator.get_params(), type(estimator).__name__
         if params.get("early_stopping"):
-            raise ValueError(
+            raise InputError(
                 f"{name}(early_stopping=True) cannot be trained epoch by epoch; set early_stopping=False, "
                 "training still stops when its loss stops falling (tol, n_iter_no_change)."
             )
         if params.get("solver") == "lbfgs":
-            raise ValueError(
+            raise InputError(
                 f'{name}(solver="lbfgs") is not trained in epochs, so it has no learning dynamics; '
                 'use solver="adam" or "sgd", or curator="none".'
             )
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
+            raise InputError(
                 f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or "modified_huber".'
             )
 
@@ -66,7 +67,7 @@ class Epochs(Backbone):
         watch.finish()
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
-        """Draw the strength of the penalty around the given one; the seed does the rest."""
+        """Draw the strength of the penalty around the user's; members also differ by their seeds."""
         return {"alpha": float(estimator.get_params()["alpha"] * 10 ** rng.uniform(-1, 1))}
 
 
@@ -86,14 +87,14 @@ class _Patience:
 
 
 def _forget(estimator: BaseEstimator) -> None:
-    """Undo an earlier fit, where partial_fit would go on from it."""
+    """Undo an earlier fit, from which partial_fit would continue."""
     for learned in vars(estimator).keys() - vars(clone(estimator)).keys():
         delattr(estimator, learned)
 
 
 def _for_partial_fit(params: dict[str, Any], classes: Array, y: Array) -> dict[str, Any]:
-    """Settings that partial_fit reads afresh at every call, as they should be over the whole training."""
-    # From an integer each epoch would reseed itself and see the rows in one and the same order.
+    """Return settings that partial_fit reads at every call, fixed for the whole training."""
+    # With an integer seed every epoch would see the rows in the same order.
     settings: dict[str, Any] = {"random_state": check_random_state(params["random_state"])}
     if params.get("class_weight") == "balanced":
         balanced = compute_class_weight("balanced", classes=classes, y=y)

@@ -14,6 +14,7 @@ from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
 _ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
@@ -51,28 +52,28 @@ class LightGBM(StagedBackbone):
         )
 
     def check(self, estimator: BaseEstimator) -> None:
-        """Refuse the booster that averages trees grown side by side, and scores that are no log-odds."""
+        """Refuse random forests, and scores that are not log-odds."""
         params = estimator.get_params()
         if params["boosting_type"] == "rf":
-            raise ValueError(
+            raise InputError(
                 'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
                 'learning dynamics; use boosting_type="gbdt", or curator="none".'
             )
         if params["objective"] not in _OBJECTIVES or params.get("sigmoid", 1) != 1:
-            raise ValueError(
+            raise InputError(
                 "LGBMClassifier with an objective or a sigmoid of its own does not add up to class probabilities round "
                 'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="none".'
             )
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
-        """Count the rounds really grown; LightGBM stops when no split helps."""
+        """Count the rounds that were grown; LightGBM stops when no split helps."""
         return max(int(estimator.booster_.current_iteration()), 1)
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Add up the raw scores of one round after another."""
         margin: Array | float = 0.0
         for e in range(self.n_checkpoints(estimator, X)):
-            # Asked through the estimator, which minds its n_jobs; the booster alone would take every core.
+            # The estimator respects its n_jobs; the booster alone would use every core.
             margin = margin + estimator.predict_proba(X, raw_score=True, start_iteration=e, num_iteration=1)
             yield probabilities(np.asarray(margin))
 
@@ -81,16 +82,19 @@ class LightGBM(StagedBackbone):
         if not Forest.reads(X):
             return None
         n_outputs = int(estimator.booster_.num_model_per_iteration())
-        forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        try:
+            forest = _read(estimator.booster_.model_to_string(), n_outputs)
+        except ValueError:  # a release that writes its models in another way
+            return None
         return forest and forest.calibrated(X, lambda probes: estimator.predict_proba(probes, raw_score=True))
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
-        """Those of one class against the rest do not add up to 1 by themselves."""
+        """Class probabilities (n, C); those of one class against the rest must be made to add up to 1."""
         p = super().predict_proba(estimator, X)
         return normalized(p) if estimator.booster_.params.get("objective") in _ONE_AGAINST_THE_REST else p
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
-        """Threads of a prediction are read when it is made."""
+        """Set the parameter; LightGBM reads it at each prediction."""
         fitted.set_params(n_jobs=original.get_params()["n_jobs"])
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
@@ -110,7 +114,7 @@ class LightGBM(StagedBackbone):
         path.write_text(fitted.booster_.model_to_string(), encoding="utf-8")
 
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
-        """Read the booster; LightGBM has no way to make a classifier of it."""
+        """Read the booster; LightGBM cannot turn it back into a classifier."""
         from lightgbm import Booster
 
         return LoadedBooster(Booster(model_str=path.read_text(encoding="utf-8")))
@@ -120,7 +124,7 @@ _CATEGORICAL, _DEFAULT_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2, 4, 8  # b
 
 
 def _read(model: str, n_outputs: int) -> Forest | None:
-    """Lay out the trees: in each, the inner nodes come first, then the leaves, which the text numbers apart."""
+    """Lay out the trees, each with its inner nodes first and then its leaves, which the text numbers separately."""
 
     def column(name: str, dtype: type) -> list[Array]:
         return [np.array(line.split(), dtype=dtype) for line in re.findall(rf"^{name}=(.*)$", model, re.MULTILINE)]
@@ -133,7 +137,7 @@ def _read(model: str, n_outputs: int) -> Forest | None:
     n_leaves = [leaf.size for leaf in leaves]
 
     def nodes(inner: list[Array], of_leaves: list[Array] | int) -> Array:
-        """One column of all nodes from those of inner nodes and leaves."""
+        """Join the values of inner nodes and leaves, tree by tree."""
         if isinstance(of_leaves, int):
             of_leaves = [np.full(n, of_leaves) for n in n_leaves]
         return np.concatenate([part for pair in zip(inner, of_leaves, strict=True) for part in pair])
@@ -143,7 +147,7 @@ def _read(model: str, n_outputs: int) -> Forest | None:
 
     threshold = column("threshold", float)
     missing_left = [
-        np.where(d & _NAN_IS_MISSING, d & _DEFAULT_LEFT, t >= 0)  # a missing value that none was trained on counts as 0
+        np.where(d & _NAN_IS_MISSING, d & _DEFAULT_LEFT, t >= 0)  # if none was missing in training, NaN counts as 0
         for d, t in zip(column("decision_type", int), threshold, strict=True)
     ]
     n_trees = len(leaves)

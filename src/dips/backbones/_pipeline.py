@@ -44,7 +44,7 @@ class PipelineBackbone(Backbone):
         transformers = estimator[:-1]
         if len(transformers):
             X = transformers.fit_transform(X, y)
-            estimator.steps[:-1] = transformers.steps  # with a memory, those fitted are copies
+            estimator.steps[:-1] = transformers.steps  # with a memory, the fitted ones are copies
             if watch is not None:
                 watch = watch.transformed(transformers.transform)
         self.last.fit(estimator[-1], X, y, sample_weight, watch)
@@ -75,7 +75,7 @@ class PipelineBackbone(Backbone):
         return lambda X: predict(_transformed(estimator, X))
 
     def takes_weights(self, estimator: BaseEstimator) -> bool:
-        """Weights reach the last step alone."""
+        """Only the last step gets the weights."""
         return self.last.takes_weights(estimator[-1])
 
     def check(self, estimator: BaseEstimator) -> None:
@@ -83,7 +83,7 @@ class PipelineBackbone(Backbone):
         self.last.check(estimator[-1])
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """The transformers choose columns by name."""
+        """Transformers may choose columns by name."""
         return True
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
@@ -97,7 +97,7 @@ class PipelineBackbone(Backbone):
         self.last.release_threads(fitted[-1], original[-1])
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
-        """Seeds of the transformers and of the last step, each by its family's names."""
+        """Name the seeds of the transformers, and those of the last step as its family does."""
         last = [f"{self.step}__{k}" for k in self.last.seed_parameters(estimator[-1])]
         others = [k for k in super().seed_parameters(estimator) if not k.startswith(f"{self.step}__")]
         return others + last

@@ -1,10 +1,11 @@
-"""Estimators that are not trained step by step: they can be pseudo-labeled with, but not watched."""
+"""Estimators that are not trained step by step: they can make pseudo-labels, but cannot be watched."""
 
 from __future__ import annotations
 
 from sklearn.base import BaseEstimator
 
 from dips.backbones._base import Backbone
+from dips.exceptions import InputError
 
 
 class Plain(Backbone):
@@ -14,7 +15,7 @@ class Plain(Backbone):
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse, and say what to use."""
-        raise ValueError(
+        raise InputError(
             f"{type(estimator).__name__} is not trained step by step, so it has no learning dynamics; "
             'use a boosted or a neural backbone, or curator="none".'
         )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from typing import TypeVar, overload
 
 from sklearn.base import BaseEstimator
 
+from dips._tools.plugins import load_plugins
 from dips._tools.warnings import warn
 from dips.backbones._base import Backbone
 from dips.backbones._plain import Plain
 from dips.backbones._staged import Staged
-from dips.exceptions import UserError
+from dips.exceptions import InputError, UserError
 
 PLUGINS = "dips.backbones"
 """The entry-point group under which another package offers its families."""
@@ -44,25 +44,30 @@ def register_backbone(family: F | None = None, *, replace: bool = False) -> F | 
     if family is None:
         return lambda decorated: register_backbone(decorated, replace=replace)
     if not family.handles:
-        raise ValueError(
-            f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators it is for, "
+        raise InputError(
+            f"{family.__name__}.handles is empty, so no estimator would find it; name the estimators that it is for, "
             'such as handles = ("package.ClassName",).'
         )
     if not replace:
         _refuse_conflicts(family)
-    _by_handle.update(dict.fromkeys(family.handles, family))
-    if family.name:
+    _by_handle.update(dict.fromkeys(handled_by(family), family))
+    if _own_name(family):
         _by_name[family.name] = family
     return family
 
 
+def _own_name(family: type[Backbone]) -> str:
+    """Return the family's name; one that subclasses a family, to handle other estimators in its way, inherits none."""
+    return vars(family).get("name", "")
+
+
 def _refuse_conflicts(family: type[Backbone]) -> None:
-    taken = {handled: _by_handle[handled] for handled in family.handles if handled in _by_handle}
-    if family.name in _by_name:
+    taken = {handled: _by_handle[handled] for handled in handled_by(family) if handled in _by_handle}
+    if _own_name(family) in _by_name:
         taken[f"The name {family.name!r}"] = _by_name[family.name]
     for what, other in taken.items():
         if (other.__module__, other.__qualname__) != (family.__module__, family.__qualname__):  # not defined once more
-            raise ValueError(
+            raise InputError(
                 f"{what} already belongs to the backbone family {other.__name__}; to take it over, use "
                 "register_backbone(family, replace=True)."
             )
@@ -85,13 +90,22 @@ def find_backbone(estimator: BaseEstimator) -> Backbone:
     >>> type(find_backbone(HistGradientBoostingClassifier())).__name__
     'Staged'
     """
-    names = [f"{c.__module__.partition('.')[0]}.{c.__name__}" for c in type(estimator).__mro__]
+    names = [_name_of(parent) for parent in type(estimator).__mro__]
     if names[0] not in _by_handle:
         _load_plugins()
     for name in names:
         if name in _by_handle:
             return _by_handle[name].of(estimator)
     return Staged() if hasattr(type(estimator), "staged_predict_proba") else Plain()
+
+
+def handled_by(family: type[Backbone]) -> list[str]:
+    """Return the estimators of a family as ``package.ClassName``."""
+    return [handled if isinstance(handled, str) else _name_of(handled) for handled in family.handles]
+
+
+def _name_of(estimator_class: type) -> str:
+    return f"{estimator_class.__module__.partition('.')[0]}.{estimator_class.__name__}"
 
 
 def families() -> list[type[Backbone]]:
@@ -148,8 +162,8 @@ def _load_plugins() -> None:
     if _plugins_are_loaded:
         return
     _plugins_are_loaded = True
-    for plugin in entry_points(group=PLUGINS):
+    for family in load_plugins(PLUGINS):
         try:
-            register_backbone(plugin.load())
-        except Exception as error:  # a plug-in may fail in any way, and must not stop what does not need it
-            warn(f"The backbone {plugin.name!r} of {plugin.value} could not be loaded: {error}")
+            register_backbone(family)
+        except ValueError as error:
+            warn(f"The backbone family {family.__name__} of {family.__module__} is left out: {error}")

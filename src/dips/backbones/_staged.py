@@ -16,17 +16,17 @@ from dips.backbones._base import StagedBackbone, random_tree_parameters
 
 
 class Staged(StagedBackbone):
-    """Whatever can replay its own stages; found by its method, not its name."""
+    """Any estimator that can replay its own stages; found by that method, not by name."""
 
     def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
-        """Make a column without a single value in the training rows constant."""
+        """Make columns constant that have no value in any training row."""
         return _without_empty_columns(X), y
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
-        """Count the stages really grown, which early stopping may have cut; who does not say replays one row."""
+        """Count the stages that were grown, by replaying one row if the estimator has no count."""
         for name in ("n_iter_", "n_estimators_"):
-            if isinstance(found := getattr(estimator, name, None), Integral):
-                return int(found)
+            if isinstance(count := getattr(estimator, name, None), Integral):
+                return int(count)
         return sum(1 for _ in self.stages(estimator, take(X, np.array([0]))))
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
@@ -34,7 +34,7 @@ class Staged(StagedBackbone):
         yield from estimator.staged_predict_proba(X)
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Forest | None:
-        """Read the trees of a HistGradientBoostingClassifier, which are no public attribute and may not be there."""
+        """Read the trees of a HistGradientBoostingClassifier, if its private attribute is there."""
         grown = getattr(estimator, "_predictors", None)
         if not grown or not Forest.reads(X) or getattr(estimator, "is_categorical_", None) is not None:
             return None
@@ -45,7 +45,7 @@ class Staged(StagedBackbone):
         return forest.calibrated(X, estimator.decision_function)
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """HistGradientBoosting may be told its categorical or monotonic columns by name."""
+        """HistGradientBoosting's categorical or monotonic columns may be given by name."""
         params = estimator.get_params()
         if isinstance(params.get("monotonic_cst"), dict):
             return True
@@ -53,7 +53,7 @@ class Staged(StagedBackbone):
         return columns is not None and not isinstance(columns, str) and any(isinstance(c, str) for c in columns)
 
     def vary(self, estimator: BaseEstimator, rng: np.random.RandomState) -> dict[str, Any]:
-        """Draw those of depth, rate, length and shares that the estimator has."""
+        """Draw depth, rate, length and shares, as far as the estimator has them."""
         drawn = random_tree_parameters(rng)
         drawn["max_iter"] = drawn["n_estimators"]
         drawn["subsample"] = drawn.pop("row_share")
@@ -81,7 +81,7 @@ def _read(stages: list[list[Array]]) -> Forest:
 
 
 def _without_empty_columns(X: Any) -> Any:
-    """HistGradientBoosting cannot bin a column that is all missing, which a fold or a curated part can bring about.
+    """Fill columns that are all missing, as can happen in a fold: HistGradientBoosting cannot bin them.
 
     No tree splits on a constant, so the value put there does not matter.
     """

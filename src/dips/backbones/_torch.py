@@ -29,7 +29,7 @@ class Torch(Backbone):
 
     @contextmanager
     def seeding(self, seed: int) -> Iterator[None]:
-        """Seed torch, and leave its generators afterwards as they were."""
+        """Seed torch, and restore its generators afterwards."""
         import torch
 
         with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
@@ -37,7 +37,7 @@ class Torch(Backbone):
             yield
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
-        """By default a net prints a line an epoch; ``verbose=2`` still does."""
+        """By default a net prints a line per epoch; ``verbose=2`` still does."""
         return {"verbose": 0} if estimator.get_params()["verbose"] == 1 else {}
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
@@ -45,7 +45,7 @@ class Torch(Backbone):
         return np.asarray(estimator.predict_proba(_single(X)), dtype=np.float64)
 
     def prepare(self, estimator: BaseEstimator, X: Any, y: Array) -> tuple[Any, Array]:
-        """Single precision, and labels as the loss wants them."""
+        """Convert to single precision, and the labels to what the loss expects."""
         from skorch import NeuralNetBinaryClassifier
 
         return _single(X), y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
@@ -61,7 +61,7 @@ class Torch(Backbone):
 
     @contextmanager
     def _watching(self, net: Any, watch: Watch) -> Iterator[None]:
-        """Look on from the net's own hook: it runs before the callbacks, one of which may end the last epoch."""
+        """Watch from the net's own hook, which runs before the callbacks: one of them may stop the training."""
         import torch
 
         own_hook = net.on_epoch_end
@@ -78,7 +78,7 @@ class Torch(Backbone):
             del net.on_epoch_end
 
     def save(self, fitted: BaseEstimator, path: Path) -> None:
-        """Write the weights; the code of the module is the user's."""
+        """Write the weights alone; the code of the module stays with the user."""
         state = {name: tensor.detach().cpu().numpy() for name, tensor in fitted.module_.state_dict().items()}
         with path.open("wb") as stream:
             np.savez(stream, **state)
@@ -105,5 +105,5 @@ class Torch(Backbone):
 
 
 def _single(X: Any) -> Any:
-    """PyTorch layers are single precision; NumPy tables are usually double."""
+    """Convert to the precision of PyTorch's layers; NumPy tables are usually double."""
     return X.astype(np.float32) if getattr(X, "dtype", None) == np.float64 else X

@@ -13,6 +13,7 @@ from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.exceptions import InputError
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
@@ -35,35 +36,35 @@ class XGBoost(StagedBackbone):
         return XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3, subsample=0.8)
 
     def check(self, estimator: BaseEstimator) -> None:
-        """Refuse settings under which there is no sequence of checkpoints, or no probabilities."""
+        """Refuse settings without a sequence of checkpoints or without probabilities."""
         params, name = estimator.get_params(), type(estimator).__name__
         if params["booster"] == "gblinear":
-            raise ValueError(
+            raise InputError(
                 f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
                 'use booster="gbtree", or curator="none".'
             )
         if params["early_stopping_rounds"] is not None:
-            raise ValueError(
-                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, which is not "
-                "at hand in the rounds; leave it out and choose n_estimators."
+            raise InputError(
+                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, but "
+                "the rounds have none; leave it out and choose n_estimators."
             )
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
-            raise ValueError(
+            raise InputError(
                 f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
                 'use XGBClassifier, or curator="none".'
             )
         objective = params["objective"]
         if isinstance(objective, str) and objective not in _OBJECTIVES:
-            raise ValueError(
+            raise InputError(
                 f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
             )
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
-        """Count boosting rounds, not trees: one round grows a tree a class."""
+        """Count boosting rounds, not trees: one round grows a tree per class."""
         return int(estimator.get_booster().num_boosted_rounds())
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
-        """Replay the rounds in ascending order on one DMatrix: its prediction cache then adds one tree a step."""
+        """Replay the rounds in order on one DMatrix, whose prediction cache then adds one tree per step."""
         import xgboost
 
         params = estimator.get_params()
@@ -89,15 +90,15 @@ class XGBoost(StagedBackbone):
         return forest and forest.calibrated(X, lambda probes: estimator.predict(probes, output_margin=True))
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
-        """Tell the estimator and its booster; set_params would hand the booster every other parameter again too."""
+        """Set it in the estimator and its booster; set_params would pass on all other parameters as well."""
         fitted.n_jobs = original.get_params()["n_jobs"]
-        fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 is all
+        fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 means all
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
-        """With native categories switched on, the frame's own dtypes matter; constraints may name its columns."""
+        """Native categories need the frame's dtypes, and constraints may name its columns."""
         params = estimator.get_params()
         names_columns = isinstance(params["monotone_constraints"], dict) or (
-            not isinstance(params["interaction_constraints"], str | None)  # a string is by position
+            not isinstance(params["interaction_constraints"], str | None)  # a string means positions
         )
         return bool(params["enable_categorical"]) or names_columns
 
@@ -123,7 +124,7 @@ class XGBoost(StagedBackbone):
 
 def _read(learner: dict[str, Any]) -> Forest | None:
     booster = learner["gradient_booster"]
-    model = booster.get("gbtree", booster)["model"]  # dart keeps its trees a level below, and a weight for each
+    model = booster.get("gbtree", booster)["model"]  # dart keeps its trees one level deeper, with a weight for each
     trees = model["trees"]
     sizes = [tree["left_children"].size for tree in trees]
     n_outputs = max(1, int(learner["learner_model_param"]["num_class"]))

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from dips._dynamics import STATISTICS
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips.exceptions import InputError
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def checked_mask(curator: Curator, evidence: Evidence) -> Array:
     """Ask any curator which rows are useful, and check that it answers with a mask of them."""
     useful = np.asarray(curator.curate(evidence))
     if useful.shape != evidence.labels.shape or useful.dtype != bool:
-        raise ValueError(
+        raise InputError(
             f"The curator must return a boolean mask of shape {evidence.labels.shape}; "
             f"got {useful.dtype} of shape {useful.shape}."
         )

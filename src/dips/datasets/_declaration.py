@@ -1,4 +1,4 @@
-"""What is said of a table: where it comes from, which rows and columns count, what the label is."""
+"""Describes a table: where it comes from, which rows and columns are used, what the label is."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Source:
     ----------
     files : the files, stacked
     read : options of ``pandas.read_csv``
-    openml : number of an OpenML data set instead of files
-    names : its columns, where OpenML calls them otherwise
+    openml : number of an OpenML data set, instead of files
+    names : names of its columns, if OpenML has others
     rows : rows of the files that belong to the table, as a pandas query
-    n_rows : how many these are; all there is to check a file by whose checksum is not known
+    n_rows : how many these are; checks a file whose checksum is not known
     """
 
     files: tuple[Remote, ...] = ()
@@ -39,29 +39,29 @@ class Declaration:
 
     Attributes
     ----------
-    name, title : what it is called, and what it is
+    name, title : its name in the package, and what it is
     file : name of the file in a local folder, without its ending
-    source : where to fetch it; None for what may not be passed on
+    source : where to download it; None if it may not be redistributed
     label : the column of the label
     classes : code of each value of the label
     above : alternatively, the label is whether the column exceeds this; without both, its values in order
-    features : how many there are in the end
-    rows : rows that count, as a pandas query
-    unknown : rows that hold this text anywhere are dropped
-    keep : columns to take; all others, if none is named
-    drop : columns to leave out, which must be there
-    ignore : columns to leave out where they are there
+    features : how many features result
+    rows : rows to use, as a pandas query
+    unknown : rows that hold this text anywhere are left out
+    keep : columns to use; if none is named, all that are not left out
+    drop : columns to leave out, which must exist
+    ignore : columns to leave out if they exist
     zero_is_missing : columns in which 0 means not measured
-    flags : columns of which only counts whether they exceed 0
+    flags : columns reduced to whether they exceed 0
     codes : code of each value of a column; ANY_OTHER stands for values not named
-    renamed : columns to be called otherwise, after `codes`
+    renamed : new names of columns, given after `codes`
     ranks : values of a column in their order
-    one_hot : columns that become one column a value
+    one_hot : columns that become one column per value
     from_one_hot : columns that are put together from 0/1 columns, by position from 1
-    group : a column that says which part a row belongs to; no feature
+    group : a column that says which part a row belongs to; not a feature
     paper_rows : how many rows, or which share of them, the paper draws from the table before anything else
     balanced : how many rows of each class it draws
-    columns : columns that a user's own copy must have, and what they are
+    columns : columns that a user's own copy must have, and what they hold
     """
 
     name: str
@@ -90,7 +90,7 @@ class Declaration:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def wanted(self) -> list[str]:
-        """Columns that the file must have."""
+        """Names of the columns that the file must have."""
         named = [self.label, *self.keep, *self.drop, *self.zero_is_missing, *self.flags, *self.codes, *self.ranks]
         named += [*self.one_hot, *(c for parts in self.from_one_hot.values() for c in parts), *self.columns]
         return list(dict.fromkeys(named + ([self.group] if self.group else [])))

@@ -1,16 +1,21 @@
-"""Files from their public address: fetched once, checked, kept in the user's cache folder."""
+"""Files from their public address: downloaded once, checked, and kept in the user's cache folder.
+
+This is a page of the standard library rather than pooch: pooch would bring requests, cannot read ``file://`` addresses,
+on which the tests run, and knows nothing of the hint to put the file into a folder by hand.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
+
+from platformdirs import user_cache_dir
 
 from dips._tools.files import whole_file
 from dips.exceptions import DataError
@@ -21,14 +26,14 @@ _TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class Remote:
-    """A file on the net.
+    """A file to download.
 
     Attributes
     ----------
-    url : where it is fetched from
-    sha256, md5 : its checksum, where the bytes are known or the publisher gives one
-    member : the file wanted from a zip archive
-    adds : columns that the name of the file says and its rows do not, such as the site
+    url : where it is
+    sha256, md5 : its checksum, if we know the file or the publisher gives one
+    member : the file to take from a zip archive
+    adds : columns whose value is in the name of the file and not in its rows, such as the site
     """
 
     url: str
@@ -44,19 +49,12 @@ class Remote:
 
 
 def cache_folder() -> Path:
-    """Where fetched files are kept: ``$DIPS_CACHE``, or the system's place for such things."""
-    if chosen := os.environ.get("DIPS_CACHE"):
-        return Path(chosen)
-    home = Path.home()
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "dips"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "dips"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "dips"
+    """Where downloaded files are kept: ``$DIPS_CACHE``, or the user's cache folder of the operating system."""
+    return Path(os.environ.get("DIPS_CACHE") or user_cache_dir("dips", appauthor=False, opinion=False))
 
 
 def fetch(remote: Remote, folder: Path) -> Path:
-    """Return the file in `folder`, fetched if it is not there yet; a broken transfer leaves nothing behind."""
+    """Return the file in `folder`; download it if it is not there. A broken download leaves nothing behind."""
     path = folder / remote.file_name
     if path.exists():
         return path
@@ -71,8 +69,8 @@ def fetch(remote: Remote, folder: Path) -> Path:
             _check(remote, digest.hexdigest())
     except OSError as error:
         raise DataError(
-            f"{remote.file_name} could not be fetched from {remote.url} ({error}); go online, or put the file into "
-            f"{folder}, or name a folder that holds it in DIPS_DATA."
+            f"{remote.file_name} could not be downloaded from {remote.url} ({error}); go online, or put the file into "
+            f"{folder}, or set DIPS_DATA to a folder that holds it."
         ) from error
     return path
 
@@ -85,6 +83,6 @@ def _check(remote: Remote, found: str) -> None:
     wanted = remote.md5 or remote.sha256
     if wanted is not None and found != wanted:
         raise DataError(
-            f"What came from {remote.url} is not the file that is known: its checksum is {found}, and {wanted} was "
-            "wanted; try again, for the transfer may have broken off."
+            f"The file downloaded from {remote.url} is not the one we know: its checksum is {found} instead of "
+            f"{wanted}. Try again; the download may have been cut short."
         )

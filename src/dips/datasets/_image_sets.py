@@ -1,4 +1,4 @@
-"""Image sets of the paper, from a local folder or by download from their official places."""
+"""Image sets of the paper, from a local folder or downloaded from their official addresses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {
     "pathmnist": Remote(_MEDMNIST + "pathmnist.npz", md5="a8b06965200029087d5bd730944a56c1"),
 }
 _MOSAICS = {"cifar10n": "cifar10n.npz", "eurosat": "eurosat32.npz"}
-_TILES_A_ROW = 100
+_TILES_PER_ROW = 100
 _TEST_SHARE = 0.2
 _DAMAGE = (
     OSError,
@@ -49,7 +49,7 @@ _DAMAGE = (
 
 
 def find(remote: Remote, folder: str | Path | None = None) -> Path:
-    """Return the file: from the given folder, ``$DIPS_DATA`` or the cache, else fetch it into the cache."""
+    """Return the file from the given folder, ``$DIPS_DATA`` or the cache; else download it into the cache."""
     for named in (folder, os.environ.get("DIPS_DATA")):
         if named and (path := Path(named) / remote.file_name).exists():
             return path
@@ -64,8 +64,8 @@ class ImageData:
     ----------
     X_train, X_test : (n, height, width, channels) uint8
     y_train, y_test : (n,) true classes
-    noisy : other labels of the training images, by name: what people said they are
-    class_names : in the order of the classes, where the set has names
+    noisy : labels that people gave to the training images, by the name of the labeling
+    class_names : in the order of the classes, if the set has names
     """
 
     X_train: Array
@@ -84,11 +84,11 @@ class ImageData:
 def load_images(name: str, folder: str | Path | None = None) -> ImageData:
     """Read an image set by name: "cifar10n", "cifar100n", "eurosat", "tissuemnist", "organamnist" or "pathmnist".
 
-    Its files are looked for in `folder`, in ``$DIPS_DATA`` and in the cache, and fetched if they are in none of these.
-    CIFAR-10N and EuroSAT are also read from files of mosaics (:func:`read_mosaics`), ``cifar10n.npz`` and
-    ``eurosat32.npz``, of which nothing needs to be fetched.
+    Its files are looked for in `folder`, in ``$DIPS_DATA`` and in the cache, and downloaded if they are in none of
+    them. CIFAR-10N and EuroSAT are also read from single files of mosaics (:func:`read_mosaics`), ``cifar10n.npz`` and
+    ``eurosat32.npz``.
 
-    EuroSAT has no official test images: a fifth of each class is set aside, the same at every call.
+    EuroSAT has no official test images: a fifth of each class is held out, the same at every call.
     """
     if name not in LOADERS:
         raise InputError(f"There is no image set {name!r}; there are {', '.join(LOADERS)}.")
@@ -102,7 +102,7 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
     except _DAMAGE as error:
         raise DataError(
             f"The files of {name} cannot be read ({type(error).__name__}: {error}): they are damaged, or not what "
-            "their names say; delete them to have them fetched anew."
+            "their names say. Delete them to download them again."
         ) from error
 
 
@@ -137,13 +137,15 @@ def _cifar100n(folder: str | Path | None) -> ImageData:
 
 
 def _with_peoples_labels(data: ImageData, path: Path) -> ImageData:
-    """Add the human labels; they are in the order of the images, which the true labels beside them must bear out."""
+    """Add the human labels; the true labels stored beside them must show that they are in the order of the images."""
     import torch
 
     stored = torch.load(path, weights_only=False, pickle_module=_ARRAYS_ONLY)
     labels = {name.removesuffix("_label"): np.asarray(v).astype(np.int64) for name, v in stored.items()}
     if not np.array_equal(labels.pop("clean", np.empty(0)), data.y_train):
-        raise DataError(f"The true labels in {path} are not those of the images; it belongs to another set or order.")
+        raise DataError(
+            f"The true labels in {path} are not those of the images; it belongs to another set, or to another order."
+        )
     return replace(data, noisy={name: v for name, v in labels.items() if v.shape == data.y_train.shape})
 
 
@@ -181,7 +183,7 @@ LOADERS: dict[str, Callable[[str | Path | None], ImageData]] = {
 
 
 def read_mosaics(path: Path) -> ImageData:
-    """Read a file of image mosaics: JPEG grids of square tiles, 100 in a row, with label arrays beside them."""
+    """Read a file of image mosaics: JPEG grids of square tiles, 100 per row, and arrays of labels."""
     with np.load(path, allow_pickle=False) as file:
         clean = "clean_label" if "clean_label" in file.files else "train_label"
         noisy = [name for name in file.files if "_label" in name and name not in (clean, "test_label")]
@@ -203,12 +205,12 @@ def _tiles(blob: Array) -> Array:
     from PIL import Image
 
     grid = np.asarray(Image.open(io.BytesIO(blob.tobytes())).convert("RGB"))
-    size = grid.shape[1] // _TILES_A_ROW
-    return grid.reshape(-1, size, _TILES_A_ROW, size, 3).swapaxes(1, 2).reshape(-1, size, size, 3)
+    size = grid.shape[1] // _TILES_PER_ROW
+    return grid.reshape(-1, size, _TILES_PER_ROW, size, 3).swapaxes(1, 2).reshape(-1, size, size, 3)
 
 
 def _planes(flat: Array) -> Array:
-    """CIFAR's rows of three color planes, as images."""
+    """Turn CIFAR's rows of three color planes into images."""
     return np.ascontiguousarray(np.asarray(flat, dtype=np.uint8).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
 
 
@@ -219,13 +221,13 @@ def _batch(archive: tarfile.TarFile, name: str) -> dict[str, Any]:
 
 
 class _Arrays(pickle.Unpickler):
-    """Reads pickles of arrays, lists and text, and refuses to call anything else."""
+    """Reads pickles of arrays, lists and text; refuses everything else."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Allow what rebuilds an array."""
         if (module.split(".")[0], name) in _ALLOWED:
             return super().find_class(module.replace("numpy.core", "numpy._core"), name)
-        raise pickle.UnpicklingError(f"The file asks for {module}.{name}, which a file of arrays has no need of.")
+        raise pickle.UnpicklingError(f"The file asks for {module}.{name}, which a file of arrays does not need.")
 
 
 _ALLOWED = {("numpy", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode")}

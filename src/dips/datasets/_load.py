@@ -22,9 +22,9 @@ _ENDINGS = (".parquet", ".csv")
 def load(name: str, folder: str | Path | None = None) -> Dataset:
     """Return a table of the paper, prepared as there.
 
-    It is looked for in `folder`, else in the folder that the environment variable ``DIPS_DATA`` names, as a Parquet or
-    CSV file; else it is fetched from its public address, once, into the user's cache folder. SEER, CUTRACT and MAGGIC
-    may not be passed on: put your own copy into the folder, with the columns that :func:`describe` lists.
+    It is read from a Parquet or CSV file in `folder`, or in the folder that the environment variable ``DIPS_DATA``
+    names; without either, it is downloaded once into the user's cache folder. SEER, CUTRACT and MAGGIC may not be
+    redistributed: put your own copy into the folder, with the columns that :func:`describe` lists.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
         return prepare(pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path), declared)
     if folder is not None or declared.source is None:
         place = Path(folder or os.environ.get("DIPS_DATA") or ".")
-        whose = " may not be passed on and" if declared.source is None else ""
+        why = " may not be redistributed and" if declared.source is None else ""
         raise DataError(
-            f"{name}{whose} is not in {place}: put {declared.file}.parquet or {declared.file}.csv there, or name "
-            "another folder in DIPS_DATA."
+            f"{name}{why} is not in {place}: put {declared.file}.parquet or {declared.file}.csv there, or set "
+            "DIPS_DATA to another folder."
         )
-    return prepare(_fetched(declared.source, cache_folder() / "tables" / name), declared)
+    return prepare(_downloaded(declared.source, cache_folder() / "tables" / name), declared)
 
 
 def available(folder: str | Path | None = None) -> list[str]:
@@ -67,7 +67,7 @@ def available(folder: str | Path | None = None) -> list[str]:
 
 
 def describe(name: str) -> str:
-    """What a table is and which columns its file must have.
+    """Say what a table is and which columns its file must have.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def _local(declared: Declaration, folder: str | Path | None) -> Path | None:
     return next((path for path in candidates if path.exists()), None)
 
 
-def _fetched(source: Source, folder: Path) -> pd.DataFrame:
+def _downloaded(source: Source, folder: Path) -> pd.DataFrame:
     if source.openml is not None:
         return _from_openml(source, folder)
     parts = [_read(remote, fetch(remote, folder), source).assign(**remote.adds) for remote in source.files]
@@ -112,8 +112,8 @@ def _fetched(source: Source, folder: Path) -> pd.DataFrame:
     if source.n_rows not in (None, len(table)):
         names = ", ".join(remote.file_name for remote in source.files)
         raise DataError(
-            f"{names} as fetched into {folder} has {len(table):,} rows where {source.n_rows:,} are known: it changed "
-            "at its source, or is damaged. Delete it to fetch it anew, or name a folder with your copy in DIPS_DATA."
+            f"{names} in {folder} has {len(table):,} rows instead of {source.n_rows:,}: it changed at its source, or "
+            "is damaged. Delete it to download it again, or set DIPS_DATA to a folder with your copy."
         )
     return table
 
@@ -125,7 +125,7 @@ def _read(remote: Remote, path: Path, source: Source) -> pd.DataFrame:
         with zipfile.ZipFile(path) as archive, archive.open(remote.member) as stream:
             return pd.read_csv(stream, **source.read)
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
-        raise DataError(f"{path} cannot be read ({error}); delete it to have it fetched anew.") from error
+        raise DataError(f"{path} cannot be read ({error}); delete it to download it again.") from error
 
 
 def _from_openml(source: Source, folder: Path) -> pd.DataFrame:
@@ -135,8 +135,8 @@ def _from_openml(source: Source, folder: Path) -> pd.DataFrame:
         found = fetch_openml(data_id=source.openml, data_home=folder, as_frame=True, parser="auto")
     except (urllib.error.URLError, OSError) as error:
         raise DataError(
-            f"OpenML's data set {source.openml} could not be fetched ({error}); go online, or name a folder that holds "
-            "the tables in DIPS_DATA."
+            f"OpenML's data set {source.openml} could not be downloaded ({error}); go online, or set DIPS_DATA to a "
+            "folder that holds the tables."
         ) from error
     table = pd.concat([found.data, found.target.astype(int)], axis=1)
     return table.set_axis(list(source.names), axis=1)

@@ -1,6 +1,6 @@
-"""Label noise, made on purpose: each maker returns the noisy labels and the mask of those it changed.
+"""Label noise made on purpose: each function returns the noisy labels and the mask of those it changed.
 
-Unlabeled rows (missing, or -1 as in the estimators) are never touched.
+Unlabeled rows (missing, or -1 as in the estimators) are left alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dips.exceptions import InputError
 
 
 def flip_labels(y: Any, rate: float, *, random_state: Any = None) -> tuple[Array, Array]:
-    """Symmetric noise: exactly ``int(rate * n)`` of the n labeled rows get another class, each as likely.
+    """Symmetric noise: exactly ``int(rate * n)`` of the n labeled rows get another class, all equally likely.
 
     Parameters
     ----------
@@ -115,7 +115,9 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     rows = rows[wrong]
     features = _standardized(X)
     if features.shape[0] != labels.codes.size:
-        raise InputError(f"X and y must be of one length; X has {features.shape[0]} rows, y has {labels.codes.size}.")
+        raise InputError(
+            f"X and y must have the same length; X has {features.shape[0]} rows, y has {labels.codes.size}."
+        )
     noisy = labels.codes.copy()
     for c in range(n_classes):
         of_class = rows[labels.codes[rows] == c]
@@ -145,7 +147,7 @@ def _standardized(X: Any) -> Any:
 
 
 def _other_class(codes: Array, n_classes: int, rng: np.random.RandomState) -> Array:
-    """Another class than the given one, each as likely."""
+    """Another class than the given one, all equally likely."""
     return (codes + rng.randint(1, n_classes, size=codes.size)) % n_classes
 
 
@@ -162,4 +164,4 @@ def _checked_rate(rate: float) -> float:
 def _check_classes(named: Mapping[Any, Any], classes: list[Any]) -> None:
     unknown = set(named) - set(classes)
     if unknown:
-        raise InputError(f"rates names classes {sorted(unknown, key=str)} that y does not have.")
+        raise InputError(f"rates names classes {sorted(unknown, key=str)}, which y does not have.")

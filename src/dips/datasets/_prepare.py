@@ -1,4 +1,4 @@
-"""Follow a declaration: from the table as published to features and a label."""
+"""Turn a table as published into features and a label, following its declaration."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Dataset:
 
     Attributes
     ----------
-    name : what it is called
+    name : its name
     X : data frame of the features
     y : (n,) codes of the label, 0..C-1
     classes : what the codes stand for
@@ -55,7 +55,7 @@ class Dataset:
 
 
 def prepare(raw: pd.DataFrame, declared: Declaration) -> Dataset:
-    """Return the features and the label that the declaration speaks of."""
+    """Return the features and the label that the declaration describes."""
     _check_columns(raw, declared)
     table = raw if declared.rows is None else raw.query(declared.rows, engine="python")
     if declared.unknown is not None:
@@ -66,8 +66,9 @@ def prepare(raw: pd.DataFrame, declared: Declaration) -> Dataset:
     X = _features(table, declared)
     if X.shape[1] != declared.features:
         raise DataError(
-            f"{declared.name} has {declared.features} features, and here are {X.shape[1]} "
-            f"({', '.join(map(str, X.columns[:8]))}, ...); take the columns that dips.datasets._tables lists."
+            f"{declared.name} has {declared.features} features, but this table has {X.shape[1]} "
+            f"({', '.join(map(str, X.columns[:8]))}, ...); keep the columns that "
+            f"dips.datasets.describe({declared.name!r}) lists."
         )
     return Dataset(declared.name, X, y, classes, _kinds(X, declared), groups)
 
@@ -128,7 +129,7 @@ def _coded(column: pd.Series, codes: Mapping[Any, int], name: str) -> pd.Series:
     coded = column.map(lambda value: codes.get(value, codes.get(ANY_OTHER)))
     if coded.isna().any():
         raise DataError(
-            f"Column {column.name!r} of {name} holds {_few(column[coded.isna()])}; known are {list(codes)[:8]}."
+            f"Column {column.name!r} of {name} holds {_few(column[coded.isna()])}; it may hold {list(codes)[:8]}."
         )
     return coded.astype(np.int64)
 

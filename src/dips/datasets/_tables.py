@@ -1,6 +1,6 @@
-"""The paper's tables, one declaration each: `PUBLIC` ones are fetched, `PRIVATE` ones are read from a user's own copy.
+"""The paper's tables, one declaration each: `PUBLIC` ones are downloaded, `PRIVATE` ones read from a user's own copy.
 
-Where the paper and the authors' code say nothing (heart disease is no table of theirs), the usual reading is taken.
+Heart disease is not in the paper; it is prepared as is usual.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ DRUG = Declaration(
     label="Nicotine",
     classes={c: int(c not in ("CL0", "CL1")) for c in _USE},
     features=27,
-    rows="Semer == 'CL0'",  # a drug that does not exist: who claims to have used it is left out
+    rows="Semer == 'CL0'",  # Semeron does not exist; people who claim to have used it are left out
     drop=("ID", "Semer", "Caff", "Choc"),
     codes={"Gender": {"M": 1, "F": 0}},
     ranks={

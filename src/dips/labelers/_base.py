@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import InputError
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Moments:
         Neighboring checkpoints are much alike, so however many there are, they count for `n_models` members at most.
         """
         if seen is None:
-            raise ValueError(
+            raise InputError(
                 "The checkpoints were not watched, because the labeler did not ask for them before the training; "
                 "give its class a member_window, such as (0.5, 1)."
             )
@@ -147,14 +148,14 @@ def checked_proposal(labeler: Labeler, candidates: Candidates) -> tuple[Rows, Ar
     try:
         rows, labels = returned
     except (TypeError, ValueError):
-        raise ValueError(
+        raise InputError(
             f"The labeler must return two things, positions and labels; got {type(returned).__name__}."
         ) from None
     rows, labels = _whole_numbers(rows, "positions"), _whole_numbers(labels, "labels")
     if rows.shape != labels.shape or rows.ndim != 1:
-        raise ValueError(f"The labeler must return as many labels as positions; got {labels.shape} and {rows.shape}.")
+        raise InputError(f"The labeler must return as many labels as positions; got {labels.shape} and {rows.shape}.")
     if rows.size and not (rows.min() >= 0 and rows.max() < n and _are_distinct(rows, n)):
-        raise ValueError(f"The labeler must return distinct positions from 0 to {n - 1}.")
+        raise InputError(f"The labeler must return distinct positions from 0 to {n - 1}.")
     _check_codes(labels, n_classes)
     return rows, labels
 
@@ -164,24 +165,24 @@ def _check_choice(labels: Array, scores: Array, eligible: Array, candidates: Can
     n, n_classes = candidates.probabilities.shape
     shapes = [a.shape for a in (labels, scores, eligible)]
     if shapes != [(n,)] * 3 or eligible.dtype != bool:
-        raise ValueError(
+        raise InputError(
             f"The labeler must choose with labels, scores and a boolean mask of shape {(n,)}; got shapes "
             f"{', '.join(map(str, shapes))} and a mask of {eligible.dtype}."
         )
     _check_codes(_whole_numbers(labels[eligible], "labels"), n_classes)
     if np.isnan(scores[eligible]).any():
-        raise ValueError("The labeler must return a score for every row that may be taken; got NaN.")
+        raise InputError("The labeler must return a score for every row that may be taken; got NaN.")
 
 
 def _check_codes(labels: Array, n_classes: int) -> None:
     if labels.size and not (labels.min() >= 0 and labels.max() < n_classes):
-        raise ValueError(f"The labeler must return labels as codes from 0 to {n_classes - 1}.")
+        raise InputError(f"The labeler must return labels as codes from 0 to {n_classes - 1}.")
 
 
 def _whole_numbers(values: Any, what: str) -> Array:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"The labeler must return {what} as whole numbers; got {array.dtype}.")
+        raise InputError(f"The labeler must return {what} as whole numbers; got {array.dtype}.")
     return array.astype(np.intp, copy=False)
 
 

@@ -32,10 +32,10 @@ from dips.vision._image_pool import ImagePool
 from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
+from dips.vision._observer import FitObserver
 from dips.vision._optimizer import Schedule
 from dips.vision._report import write_report
-from dips.vision._reporting import json_lines, progress
-from dips.vision._rounds import CurationPlan, ImageRounds
+from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe, predict
 
 METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
@@ -199,20 +199,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         device = _distributed.join(_device(self.device))
         pool = ImagePool.of(images, labels.codes, labels.classes.size, device)
         seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
-        run = ImageRounds(
-            pool,
-            recipe,
-            plan,
-            curator,
-            seed,
-            validation=_validation(X_val, y_val, labels, images.shape[3], device),
-            log=json_lines(log),
-            path=checkpoint,
-        )
-        with progress(self.n_steps, recipe.images_a_step, bool(self.verbose)) as show:
-            for _ in run.proceed():
-                show(run.training.n_done)
-        self._keep(run, labels, row_names(y))
+        validation = _validation(X_val, y_val, labels, images.shape[3], device)
+        with FitObserver(bool(self.verbose), recipe.images_per_step, log) as observer:
+            rounds = ImageRounds(
+                pool, recipe, plan, curator, seed, validation=validation, observer=observer, path=checkpoint
+            )
+            interleave([rounds.proceed()])
+        self._keep(rounds, labels, row_names(y))
         return self
 
     def predict_proba(self, X: Any) -> Array:

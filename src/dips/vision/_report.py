@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from dips._report import ImageFindings, render, summarize_images
-from dips._report.suspects import suspicion_ranks
+from dips._report.images import image_account
 from dips._tools.arrays import Array
 from dips._tools.files import without_nan, write_whole
 from dips.exceptions import InputError
@@ -38,7 +37,7 @@ def findings_of(
         raise InputError('curator="none" judged no label, so there is nothing to report; fit with another curator.')
     return ImageFindings(
         images=images,
-        account=account_of(clf, classes),
+        account=image_account(clf.samples_, dict(zip(clf.classes_.tolist(), classes, strict=True)), clf.curator_),
         classes=classes,
         curves=clf.label_curves_.to_numpy(),
         checkpoints=clf.label_curves_.columns.get_level_values("round").to_numpy(),
@@ -50,19 +49,6 @@ def findings_of(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         settings={k: _text(v) for k, v in clf.get_params(deep=False).items() if v is not None},
     )
-
-
-def account_of(clf: ImageClassifier, classes: list[str]) -> pd.DataFrame:
-    """Lay out the samples as a table's account: numbered as in X, classes by their names, suspects ranked."""
-    names = dict(zip(clf.classes_.tolist(), classes, strict=True))
-    account = clf.samples_.assign(row=np.arange(len(clf.samples_)), out_of_fold=np.nan)
-    is_given, is_labeled = account["source"] == "given", account["source"] != "unlabeled"
-    for column in ("given_label", "suggested_label", "final_label"):
-        account[column] = account[column].map(names).astype(object)
-    account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
-    account.loc[is_given, "out_of_fold"] = getattr(clf.curator_, "out_of_fold_", np.nan)
-    account["suspicion"] = suspicion_ranks(account)
-    return account
 
 
 def _viewable(X: Any, n: int) -> Array:

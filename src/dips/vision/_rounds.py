@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence
 from dips.curators._none import KeepAll
 from dips.vision import _checkpoint, _distributed
@@ -58,8 +59,8 @@ class ImageRounds:
         Decides everything random.
     validation : (images, labels), optional
         To note the accuracy on, at every checkpoint; nothing is chosen by it.
-    log : callable
-        Told a record at every checkpoint and curation.
+    observer : Observer, optional
+        Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
         Where to keep a checkpoint at the end of every round; a run that finds one there goes on from it.
     """
@@ -73,11 +74,12 @@ class ImageRounds:
         seed: int = 0,
         *,
         validation: tuple[Tensor, Array] | None = None,
-        log: Callable[[dict[str, Any]], None] = lambda record: None,
+        observer: Observer | None = None,
         path: Path | None = None,
     ) -> None:
         self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
-        self.validation, self.log, self.path = validation, log, path
+        self.validation, self.path = validation, path
+        self.observer = observer or Observer()
         self.described = _checkpoint.describe(pool, recipe, plan, curator, seed)
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
@@ -122,7 +124,7 @@ class ImageRounds:
 
     def _one_round(self) -> Iterator[None]:
         """Train, watch, and judge all labels again."""
-        plan, n_steps = self.plan, self.recipe.schedule.n_steps
+        plan = self.plan
         watched = np.arange(self.labels.size) if plan.pseudo_labels else self.rows
         trained_on = self._trained_on()
         self.training.use(trained_on)
@@ -131,11 +133,11 @@ class ImageRounds:
         state: dict[str, Any] = {}
         for e in range(1, plan.n_checkpoints + 1):
             share = (self.round - 1 + e / plan.n_checkpoints) / plan.n_rounds
-            yield from _steps(self.training, round(n_steps * share))
+            yield from self._train_until(share)
             if dynamics is not None:
                 dynamics.update(self._noted(e, self.training.probabilities(rows=watched), watched))
             state = {"n_given": trained_on.size} | self._state()
-            self.log({"event": "checkpoint", "round": self.round, **state})
+            self.observer.on_record({"event": "checkpoint", "round": self.round, **state})
         if dynamics is not None:
             dynamics.finish()
             if self.unseen is not None:
@@ -143,6 +145,14 @@ class ImageRounds:
                 self.unseen[sat_out] = dynamics.probabilities[self.is_given[watched]][sat_out]
             state |= self._curate(dynamics, watched)
         self._note(state)
+
+    def _train_until(self, fraction: float) -> Iterator[None]:
+        """Train until this fraction of all steps is done."""
+        n_steps = self.recipe.schedule.n_steps
+        for _ in _steps(self.training, round(n_steps * fraction)):
+            self.observer.on_step(self.training.n_done, n_steps)
+            yield
+        self.observer.on_step(self.training.n_done, n_steps)
 
     def _noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
         """Keep what the given labels were believed at a checkpoint, and pass all probabilities on."""
@@ -170,10 +180,10 @@ class ImageRounds:
         changed = {
             "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
             "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
-            "n_untrusted": int((~self.useful[~self.is_given]).sum()),
+            "n_suspect_pseudo": int((~self.useful[~self.is_given]).sum()),
         }
         useful = np.flatnonzero(self.useful & self.is_given)
-        self.log({"event": "curation", "round": self.round, "useful": useful, **changed})
+        self.observer.on_record({"event": "curation", "round": self.round, "useful": useful, **changed})
         return changed
 
     def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
@@ -222,10 +232,9 @@ class ImageRounds:
         return state | {"elapsed_s": time.perf_counter() - self._began}
 
     def _note(self, state: dict[str, Any]) -> None:
-        unless_said = {"step": 0, "n_dropped": 0, "n_returned": 0, "n_untrusted": 0}
-        self.history.append(
-            {"round": self.round} | unless_said | {"elapsed_s": time.perf_counter() - self._began} | state
-        )
+        defaults = {"step": 0, "n_dropped": 0, "n_returned": 0, "n_suspect_pseudo": 0}
+        self.history.append({"round": self.round} | defaults | {"elapsed_s": time.perf_counter() - self._began} | state)
+        self.observer.on_round(self.history[-1], self.plan.n_rounds)
 
 
 def interleave(advancing: Iterable[Iterator[None]]) -> None:

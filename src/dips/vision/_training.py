@@ -50,7 +50,7 @@ class Recipe:
     compiled: bool | None = None
 
     @property
-    def images_a_step(self) -> int:
+    def images_per_step(self) -> int:
         """How many images pass through the network in a step."""
         return self.batch_size * (1 + 2 * self.unlabeled_ratio * self.method.uses_unlabeled)
 

@@ -184,7 +184,7 @@ def all_(
 
 @paper.command()
 def data(data_folder: DataFolder = None) -> None:
-    """List the data sets: which are here, which are fetched when needed, which only you can have."""
+    """List the data sets: which are here, which are downloaded when needed, which only you can have."""
     from dips._paper.images import sets as images
     from dips.datasets import TABLES, available
 
@@ -192,7 +192,7 @@ def data(data_folder: DataFolder = None) -> None:
     here = available() if os.environ.get("DIPS_DATA") else []
     rows = []
     for name, declared in TABLES.items():
-        where = "in the folder" if name in here else "fetched when needed" if declared.source else "your own copy"
+        where = "in the folder" if name in here else "downloaded when needed" if declared.source else "your own copy"
         rows.append([name, declared.title, where, f"{declared.file}.parquet or .csv"])
     for name, title in images.TITLES.items():
         files = " or ".join(" and ".join(files) for files in images.FILES[name])

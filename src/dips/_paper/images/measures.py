@@ -13,6 +13,7 @@ import torch
 from sklearn.base import clone
 
 from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
 from dips.curators._base import Curator
 from dips.datasets import flip_labels
 from dips.datasets._image_sets import ImageData
@@ -82,7 +83,7 @@ def train_and_measure(
     if device.type == "cuda":
         _rehearse(pool, recipe, curator, seed)
     account = _Account(pool.labeled_rows, labels != data.y_train)
-    run = ImageRounds(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), log=account)
+    run = ImageRounds(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), observer=account)
     interleave([run.proceed()])
     last = account.curve[-1]
     return {
@@ -114,15 +115,16 @@ def _rehearse(pool: ImagePool, recipe: Recipe, curator: Curator, seed: int) -> N
 
 
 @dataclass
-class _Account:
-    """Told what happens in a run, keeps what is worth keeping."""
+class _Account(Observer):
+    """Keeps the accuracy at every checkpoint, and how good every curation was."""
 
     rows: Rows  # with a label
     is_wrong: Array  # (n,)
     curve: list[dict[str, Any]] = field(default_factory=list)
     curation: list[dict[str, Any]] = field(default_factory=list)
 
-    def __call__(self, record: dict[str, Any]) -> None:
+    def on_record(self, record: dict[str, Any]) -> None:
+        """Note a checkpoint or a curation."""
         if record["event"] == "checkpoint":
             of_checkpoint = ("round", "step", "accuracy", "elapsed_s", "coverage", "loss")
             self.curve.append({name: record[name] for name in of_checkpoint})

@@ -23,7 +23,7 @@ TITLES = {
     "pathmnist": "Tissue of the colon, 9 classes",
 }
 
-# Each inner tuple is enough; the first is what is fetched, the second a file of mosaics.
+# Each inner tuple is enough; the first is what is downloaded, the second a file of mosaics.
 FILES: dict[str, tuple[tuple[str, ...], ...]] = {
     "cifar10n": (("cifar-10-python.tar.gz", "CIFAR-10_human.pt"), ("cifar10n.npz",)),
     "cifar100n": (("cifar-100-python.tar.gz", "CIFAR-100_human.pt"),),
@@ -62,10 +62,10 @@ def _fingerprint_in(name: str, folder: str | None) -> str:
 
 
 def where(name: str) -> str:
-    """Whether a set is in the user's folder, or is fetched when it is needed."""
+    """Whether a set is in the user's folder, or is downloaded when needed."""
     folder = Path(os.environ.get("DIPS_DATA") or "/nowhere")
     is_here = any(all((folder / file).exists() for file in files) for files in FILES[name])
-    return "in the folder" if is_here else "fetched when needed"
+    return "in the folder" if is_here else "downloaded when needed"
 
 
 def require_torch() -> None:
