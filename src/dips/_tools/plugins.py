@@ -10,8 +10,10 @@ from dips._tools.warnings import warn
 
 
 @cache
-def load_plugins(group: str) -> tuple[Any, ...]:
-    """Load every entry point of a group, once; a plug-in that cannot be loaded is named in a warning and left out.
+def load_plugins(group: str, base: type = object) -> tuple[Any, ...]:
+    """Load every entry point of a group, once; each must be a class under `base`.
+
+    A plug-in that is not, or that cannot be loaded, is named in a warning and left out.
 
     A package offers a labeler of its own with these lines in its ``pyproject.toml``::
 
@@ -21,7 +23,10 @@ def load_plugins(group: str) -> tuple[Any, ...]:
     loaded = []
     for entry in entry_points(group=group):
         try:
-            loaded.append(entry.load())
+            plugin = entry.load()
+            if not (isinstance(plugin, type) and issubclass(plugin, base)):
+                raise TypeError(f"it must be a subclass of {base.__module__.partition('._')[0]}.{base.__name__}")
+            loaded.append(plugin)
         except Exception as error:  # whatever somebody else's package does, ours goes on
             package = f" of the package {entry.dist.name}" if entry.dist else ""
             warn(

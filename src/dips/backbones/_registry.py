@@ -162,7 +162,7 @@ def _load_plugins() -> None:
     if _plugins_are_loaded:
         return
     _plugins_are_loaded = True
-    for family in load_plugins(PLUGINS):
+    for family in load_plugins(PLUGINS, Backbone):
         try:
             register_backbone(family)
         except ValueError as error:
