@@ -76,3 +76,16 @@ audit = dips.characterize(LogisticRegression(), X[:100], y[:100], track=[0], ran
 print(audit.trajectories.shape[1], flipped[audit.suspects().index].mean() > 0.5)
 """
     assert run(pasted, "-c", USE + code).split() == ["20", "True"]
+
+
+def test_each_passes_the_checks_that_are_shipped(pasted):
+    pytest.importorskip("dips.testing", reason="this version ships no checks")
+    code = """
+import logistic_backbone
+from sklearn.linear_model import LogisticRegression
+from dips.testing import check_backbone, check_curator, check_labeler
+check_labeler(dips.labelers.Margin())
+check_curator(dips.curators.Steady())
+check_backbone(LogisticRegression())
+"""
+    run(pasted, "-c", USE + code)

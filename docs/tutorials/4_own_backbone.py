@@ -44,10 +44,10 @@ class Logistic(Backbone):
     def fit_watched(self, estimator, X, y, fit_params, watch):
         settings = estimator.get_params()
         watch.begin(settings["max_iter"])
-        estimator.set_params(warm_start=True, max_iter=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a single iteration never converges
-            for _ in range(settings["max_iter"]):
+            for step in range(settings["max_iter"]):
+                estimator.set_params(max_iter=1, warm_start=step > 0)  # the first forgets an earlier fit
                 estimator.fit(X, y, **fit_params)
                 watch.update(estimator.predict_proba)
         estimator.set_params(**settings)
