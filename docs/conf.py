@@ -93,4 +93,4 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {name: [] for name in ("index", "start", "method", "compare", "changelog", "contributing")}
-(HERE / "_extra").mkdir(exist_ok=True)
+(HERE / "_extra" / "example").mkdir(parents=True, exist_ok=True)
