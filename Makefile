@@ -1,19 +1,43 @@
 PYTHON ?= python3
+# What is tested besides the core: "all" brings PyTorch and the other libraries; empty leaves them out.
+EXTRAS ?= all
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser-test bench bench-small lint types clean
+.PHONY: demo test browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
 	$(BIN)/python -m dips demo
 
-# Everything that must hold: style, types, behaviour.
-test: $(VENV)/.dev
+# Everything that must hold: style, types, behaviour. `make test EXTRAS=` does without PyTorch and skips its tests.
+test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
+
+# The documentation site, in docs/_build/html; once its environment is there, no network is needed.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+# What is released: sdist and wheel, checked, installed into a bare environment and used there.
+dist: $(VENV)/.dist
+	rm -rf dist build
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
+# The tests on the lowest versions that pyproject.toml promises, in an environment of their own.
+LOWEST := $(VENV)-lowest
+lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel > $(LOWEST)/lowest.txt
+	$(LOWEST)/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt \
+	  -e ".[lightgbm,catboost,polars,plot,excel]" pytest pytest-xdist hypothesis
+	$(LOWEST)/$(notdir $(BIN))/pytest -n auto -q
 
 # Time and memory, measured; tables on the screen, JSON in results/. BENCH=--quick takes minutes instead of most of an hour.
 bench: $(VENV)/.bench
@@ -24,28 +48,38 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/out_of_core.py $(BENCH)
 
 # What must hold of whatever is made faster; part of the tests.
-bench-small: $(VENV)/.dev
+bench-small: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/python benchmarks/small.py
 
 # The report in headless Chromium, with pictures in results/report; needs chromium and chromedriver on the path.
-browser-test: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt "selenium>=4.20"
+browser-test: $(VENV)/.dev-$(EXTRAS)
+	$(PIP) "selenium>=4.20"
 	DIPS_PICTURES=results/report $(BIN)/pytest tests/report/test_browser.py -q
 
-$(BIN)/python:
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[plot]"
+$(VENV)/.demo: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[plot]"
 	touch $@
 
-$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+$(VENV)/.dev-$(EXTRAS): $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[dev$(addprefix $(comma),$(EXTRAS))]"
 	touch $@ $(VENV)/.demo
 
-$(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+$(VENV)/.docs: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[docs]"
 	touch $@
 
+$(VENV)/.dist: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) "build>=1.2" "setuptools>=77" "twine>=6.1"
+	touch $@
+
+$(VENV)/.bench: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[bench]"
+	touch $@
+
+comma := ,
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache demo.png
+	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache demo.png dist build docs/_build docs/_extra docs/api docs/gallery

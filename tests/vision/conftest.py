@@ -4,7 +4,14 @@ import importlib.util
 
 import pytest
 
-collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_*.py"]
+if importlib.util.find_spec("torch") is None:
+
+    class _NeedsTorch(pytest.File):
+        def collect(self):
+            pytest.skip("PyTorch is not installed, and dips.vision needs it")
+
+    def pytest_pycollect_makemodule(module_path, parent):
+        return _NeedsTorch.from_parent(parent, path=module_path)
 
 
 @pytest.fixture(autouse=True)

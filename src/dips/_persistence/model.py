@@ -80,6 +80,12 @@ def save_model(model: Any, folder: Path | str) -> None:
 
     Loading it runs no code: nothing in the folder is a pickle.
 
+    Parameters
+    ----------
+    model : fitted classifier or SavedModel
+    folder : path
+        Made here; it must not exist.
+
     Examples
     --------
     >>> import tempfile

@@ -79,6 +79,11 @@ def find_backbone(estimator: BaseEstimator) -> Backbone:
     A subclass is handled like its nearest parent. Families are compared by name, so no optional library is imported.
     An estimator of no family can be watched if it has ``staged_predict_proba``; any other can only be fitted.
 
+    Parameters
+    ----------
+    estimator : classifier
+        Fitted or not; a Pipeline is watched through its last step.
+
     Examples
     --------
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
@@ -127,6 +132,11 @@ def default_estimator(name: str = _DEFAULT) -> BaseEstimator:
 
     Without a name it is XGBoost with slow, shallow, subsampled trees, which overfit a few hundred rows far less than
     XGBoost's own defaults do.
+
+    Parameters
+    ----------
+    name : str
+        A family that suggests an estimator.
 
     Examples
     --------

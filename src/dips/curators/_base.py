@@ -83,7 +83,13 @@ class Curator(Named):
 
 
 class FunctionCurator(Curator):
-    """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask."""
+    """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an :class:`Evidence`, returns a boolean mask (m,).
+    """
 
     statistics = STATISTICS
 

@@ -26,6 +26,13 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
     names; without either, it is downloaded once into the user's cache folder. SEER, CUTRACT and MAGGIC may not be
     redistributed: put your own copy into the folder, with the columns that :func:`describe` lists.
 
+    Parameters
+    ----------
+    name : str
+        One of :data:`TABLES`.
+    folder : path, optional
+        Where to look for the file.
+
     Examples
     --------
     >>> adult = load("adult")  # doctest: +SKIP
@@ -47,7 +54,13 @@ def load(name: str, folder: str | Path | None = None) -> Dataset:
 
 
 def available(folder: str | Path | None = None) -> list[str]:
-    """Names of the tables that can be loaded: those in the local folder, or the public ones if there is none."""
+    """Names of the tables that can be loaded: those in the local folder, or the public ones if there is none.
+
+    Parameters
+    ----------
+    folder : path, optional
+        Where to look for files; without it, the folder in ``DIPS_DATA``.
+    """
     named = folder or os.environ.get("DIPS_DATA")
     local = [name for name, declared in TABLES.items() if _local(declared, folder) is not None]
     return local if named else list(dict.fromkeys([*PUBLIC, *local]))
@@ -55,6 +68,11 @@ def available(folder: str | Path | None = None) -> list[str]:
 
 def describe(name: str) -> str:
     """Say what a table is and which columns its file must have.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`TABLES`.
 
     Examples
     --------

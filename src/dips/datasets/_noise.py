@@ -24,6 +24,14 @@ from dips.exceptions import InputError
 def flip_labels(y: Any, rate: float, *, random_state: Any = None) -> tuple[Array, Array]:
     """Symmetric noise: exactly ``int(rate * n)`` of the n labeled rows get another class, all equally likely.
 
+    Parameters
+    ----------
+    y : column (n,)
+        Labels; rows without one keep none.
+    rate : float
+        Share of the labels to change.
+    random_state : int, RandomState or None, default=None
+
     Examples
     --------
     >>> noisy, flipped = flip_labels(["a", "b", "a", "b"], 0.5, random_state=0)
@@ -45,6 +53,14 @@ def flip_labels_by_class(
 
     A rate may itself be a mapping, from the other classes to their shares: ``{"wolf": {"dog": 0.3}}`` turns 30 % of the
     wolves into dogs.
+
+    Parameters
+    ----------
+    y : column (n,)
+        Labels; rows without one keep none.
+    rates : mapping
+        From a class to the share of its labels to change, or to the shares of the classes that they become.
+    random_state : int, RandomState or None, default=None
 
     Examples
     --------
@@ -74,6 +90,16 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
 
     After Xia et al. (2020): each row draws its own rate around `rate`, and a random linear map of its features, one for
     each true class, says which of the other classes it is mistaken for. `rate` is met on average.
+
+    Parameters
+    ----------
+    X : table (n, p)
+        The features that the noise depends on.
+    y : column (n,)
+        Labels; rows without one keep none.
+    rate : float
+        Share of the labels to change, on average.
+    random_state : int, RandomState or None, default=None
 
     Examples
     --------

@@ -13,6 +13,11 @@ from dips._tools.arrays import Array
 def make_quadrants(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Array, Array]:
     """Two classes, each uniform in a quadrant of the plane (section 5.1): upper left is 0, lower right is 1.
 
+    Parameters
+    ----------
+    n_samples : int, default=1000
+    random_state : int, RandomState or None, default=None
+
     Examples
     --------
     >>> X, y = make_quadrants(4, random_state=0)
@@ -27,6 +32,13 @@ def make_quadrants(n_samples: int = 1000, *, random_state: Any = None) -> tuple[
 
 def make_moons(n_samples: int = 1000, *, noise: float = 0.4, random_state: Any = None) -> tuple[Array, Array]:
     """Two interleaving half circles, half of the rows each, blurred by Gaussian noise (appendix C.12).
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+    noise : float, default=0.4
+        Standard deviation of the blur.
+    random_state : int, RandomState or None, default=None
 
     Examples
     --------

@@ -105,7 +105,13 @@ class EnsembleLabeler(Labeler):
 
 
 class FunctionLabeler(Labeler):
-    """A labeler from a plain function of the :class:`Candidates` that returns positions and labels (codes)."""
+    """A labeler from a plain function of the :class:`Candidates` that returns positions and labels (codes).
+
+    Parameters
+    ----------
+    function : callable
+        Takes :class:`Candidates`, returns positions among them and a code for each.
+    """
 
     def __init__(self, function: Callable[[Candidates], Any]) -> None:
         self.function = function

@@ -126,6 +126,11 @@ def read_dataset(dataset: Any) -> tuple[Array, Array]:
 
     An image may be a Pillow image, an array of bytes (height, width, channels), or a tensor (channels, height, width)
     of bytes or of floats from 0 to 1; a label is an integer, -1 if unknown.
+
+    Parameters
+    ----------
+    dataset : sequence of (image, label)
+        As of torchvision.
     """
     images, labels = [], []
     for k in range(len(dataset)):

@@ -34,6 +34,14 @@ class WideResNet(nn.Module):
     """WideResNet of Zagoruyko and Komodakis (2016), pre-activated: ``depth`` = 6 n + 4 layers, ``width`` times as wide.
 
     28-2 has 1.5 million weights, 28-8 has 23 million.
+
+    Parameters
+    ----------
+    n_classes : int
+    n_channels : int, default=3
+        3 for color, 1 for gray.
+    depth, width : int
+        28 and 2 are those of FixMatch.
     """
 
     def __init__(self, n_classes: int, n_channels: int = 3, depth: int = 28, width: int = 2) -> None:
@@ -74,6 +82,14 @@ class FastNet(nn.Module):
 
     On a GPU, small images are limited by the bytes moved, not by arithmetic: a few wide layers are faster than many
     narrow ones, and a norm after the pooling reads a quarter of what one before it would read.
+
+    Parameters
+    ----------
+    n_classes : int
+    n_channels : int, default=3
+        3 for color, 1 for gray.
+    widths : three int
+        Channels of the three blocks.
     """
 
     def __init__(self, n_classes: int, n_channels: int = 3, widths: tuple[int, int, int] = (64, 256, 256)) -> None:
