@@ -93,7 +93,7 @@ def test_a_column_of_several_types_becomes_text():
         ("table.doc", b"x", "ends in '.doc', which does not name a known format"),
         ("short.parquet", b"PAR1 and no more", "cannot be read as a parquet file"),
         ("cut.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-12], "cannot be read as a csv file"),
-        ("header.csv", "age,ward\n", "has a header \\(age, ward\\) and no rows"),
+        ("header.csv", "age,ward\n", "has a header \\(age, ward\\) but no rows"),
         ("unnamed.csv", ",,\n1,2,3\n", "names no column"),
         ("numbers.csv", "1.5,2\n3,4\n", "looks like data"),
         ("image.csv", b"a,b\n\x89PNG\x00\x00\x01", "is not a text file"),

@@ -34,6 +34,8 @@ from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole
 from dips._tools.observer import Observer
 
+_CACHE_FORMAT = 2  # of the parts that a stopped study leaves behind; raise it when they change
+
 
 def fit(
     data: Any,
@@ -98,7 +100,8 @@ def fit(
     observer.on_data(study, leaks)
 
     config = _config(study, checked, command)
-    folder.begin(fingerprint({k: config[k] for k in ("settings", "sources", "versions")}))
+    same = {k: config[k] for k in ("settings", "sources", "versions")}
+    folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
     comparison = compare(X, study.target, split, checked, folder, deadline, observer)
     observer.message("training on all rows", FRACTION)
