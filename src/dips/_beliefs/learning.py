@@ -105,12 +105,11 @@ def _ask(
 ) -> list[Answers]:
     """Ask every teacher, trained on no more rows than it may be, and on none that is not right."""
     tests = [np.flatnonzero(test) for _, test in folds]
-    return [
-        teacher.answer(
-            [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds], tests, labels
-        )
-        for teacher in teachers
-    ]
+    answers = []
+    for teacher in teachers:
+        trainings = [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds]
+        answers.append(teacher.answer(trainings, tests, labels))
+    return answers
 
 
 def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:

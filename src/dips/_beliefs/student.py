@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dips._beliefs.belief import probably_right
 from dips._beliefs.learning import Effort, learn_beliefs
 from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics
@@ -62,11 +63,10 @@ class BeliefTraining:
         labels = given[labeled]
         effort = Effort.for_labels(labels.size, self.curator.n_folds)
         beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort)
-        out_of_fold = beliefs.out_of_fold[np.arange(labels.size), labels]
-        self.curator.remember(
-            beliefs.noise.mean, (beliefs.noise.low, beliefs.noise.high), beliefs.teachers, out_of_fold
-        )
-        state.believe(labeled, beliefs.labeled)
+        noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
+        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])
+        p_wrong = 1 - beliefs.labeled[at_label]
+        state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
         self._tell(state, 0, labeled.size, 0, began)
 
         began, chosen = time.perf_counter(), self._choose(state, sample)
@@ -150,6 +150,13 @@ def repeated_rows(belief: Array) -> tuple[Rows, Array, None]:
     rows, classes = np.nonzero(copies)
     n = copies[rows, classes].astype(np.intp)
     return np.repeat(rows, n), np.repeat(classes, n), None
+
+
+def _other_class(belief: Array, labels: Array) -> Array:
+    """The most probable class other than the label, (n,)."""
+    others = belief.copy()
+    others[np.arange(labels.size), labels] = -1
+    return others.argmax(axis=1)
 
 
 def _has_checkpoints(trainer: Trainer, required: bool) -> bool:

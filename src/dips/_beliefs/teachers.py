@@ -38,8 +38,15 @@ class Answers:
 class Teacher(Protocol):
     """Trains one model for each fold and answers with their probabilities."""
 
-    name: str
-    max_rows: int
+    @property
+    def name(self) -> str:
+        """What ``teachers_`` calls it."""
+        ...
+
+    @property
+    def max_rows(self) -> int:
+        """The most rows that one of its models is trained on."""
+        ...
 
     def answer(self, trainings: Sequence[Rows], tests: Sequence[Rows], labels: Array) -> Answers:
         """Train on positions among the labeled rows, and predict the tests and all unlabeled rows."""

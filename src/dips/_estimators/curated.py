@@ -128,8 +128,8 @@ class Audit:
 
     Attributes
     ----------
-    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label; all missing
-        for a row without a label
+    samples : data frame in the input's order: given_label, p_wrong, confidence, aleatoric, useful, suggested_label;
+        all missing for a row without a label
     trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
         is tracked; for multi-label, a list of them
     model : the fitted :class:`CuratedClassifier`
@@ -149,8 +149,11 @@ class Audit:
         return float((~self.samples["useful"]).mean())
 
     def suspects(self) -> pd.DataFrame:
-        """The labels to look at first: those that are not useful, least confident on top."""
-        return self.samples[~self.samples["useful"]].sort_values("confidence", kind="stable")
+        """The labels to look at first: those that are not useful, the most probably wrong or least confident on top."""
+        suspects = self.samples[~self.samples["useful"]]
+        if suspects["p_wrong"].notna().any():
+            return suspects.sort_values("p_wrong", ascending=False, kind="stable")
+        return suspects.sort_values("confidence", kind="stable")
 
 
 def characterize(

@@ -84,8 +84,8 @@ class PseudoLabelClassifier(CuratingClassifier):
     history_ : data frame, one row per round; round 0 is the curation at the start
     samples_ : data frame, one row per input row: source, given_label, final_label, round, p_wrong (probability that
         the given label is wrong, where the curator believes), confidence, aleatoric, useful (trained on by the last
-        model; where the curator believes, more probably right than wrong), suggested_label (for a given label that is a
-        suspect); rows of `X_unlabeled` come last
+        model; where the curator believes, not among the labels that are expected to be wrong), suggested_label (for a
+        given label that is a suspect); rows of `X_unlabeled` come last
     curator_ : the curator, with what it learned
     encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
 
@@ -178,8 +178,8 @@ class PseudoLabelClassifier(CuratingClassifier):
                 targets, weights = append_unlabeled(targets, weights, _n_unlabeled(X_unlabeled))
             pool, index = self._make_pool(X, X_unlabeled)
 
-            # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each label
-            # has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
+            # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
+            # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
             learners = [
                 make_pseudo_learner(
                     self._make_trainer(estimator, pool, labels, weights),

@@ -52,12 +52,10 @@ class RoundsState:
         pseudo = ~self.is_given
         self.labels[pseudo], self.round[pseudo], self.useful[pseudo] = UNLABELED, NEVER, False
 
-    def believe(self, rows: Rows, belief: Array) -> None:
-        """Take beliefs (m, C) about rows with given labels: a label that is more probably wrong is a suspect."""
-        p_wrong = 1 - belief[np.arange(rows.size), self.given[rows]]
-        self.p_wrong[rows], self.useful[rows] = p_wrong, p_wrong <= 0.5
-        best = belief.argmax(axis=1)
-        self.suggested[rows] = np.where((p_wrong > 0.5) & (best != self.given[rows]), best, UNLABELED)
+    def believe(self, rows: Rows, p_wrong: Array, useful: Array, otherwise: Array) -> None:
+        """Take what is believed of given labels, and what the suspects among them would otherwise be."""
+        self.p_wrong[rows], self.useful[rows] = p_wrong, useful
+        self.suggested[rows] = np.where(useful, UNLABELED, otherwise)
 
     def judge(self, rows: Rows, useful: Array, confidence: Array, aleatoric: Array) -> None:
         """Take the verdict on some rows, and forget what was thought of the others."""
