@@ -79,13 +79,13 @@ def probably_right(p_wrong: Array, labels: Array) -> Array:
     return keep
 
 
-def protect_classes(belief: Array, labels: Array, noise: NoiseRate) -> Array:
-    """Beliefs in which no class loses more of its labels than its noise, with its uncertainty, supports.
+def protect_classes(belief: Array, labels: Array, noise: NoiseRate) -> tuple[Array, Array]:
+    """Beliefs in which no class loses more labels than the noise supports, and the mask (C,) of those that would.
 
-    Where the expected number of wrong labels of a class is above that bound, its beliefs are moved back towards the
-    labels as given. A rare class is the one in danger: its rows look like errors of the others.
+    Where the expected number of wrong labels of a class is above that bound, with its uncertainty, its beliefs are
+    moved back towards the labels as given. A rare class is the one in danger: its rows look like errors of the others.
     """
-    belief = belief.copy()
+    belief, protected = belief.copy(), np.zeros(belief.shape[1], dtype=bool)
     for c in np.unique(labels):
         rows = np.flatnonzero(labels == c)
         expected = (1 - belief[rows, c]).sum()
@@ -93,4 +93,5 @@ def protect_classes(belief: Array, labels: Array, noise: NoiseRate) -> Array:
         if expected > bound:
             belief[rows] *= bound / expected
             belief[rows, c] += 1 - bound / expected
-    return belief
+            protected[c] = True
+    return belief, protected

@@ -24,6 +24,7 @@ class RowBeliefs:
     labeled : (n, C) distribution over the true class of each labeled row, its label taken into account
     unlabeled : (m, C) of each unlabeled row
     out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
+    protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
     teachers : weight of each teacher at the mean noise rate
     """
@@ -31,6 +32,7 @@ class RowBeliefs:
     labeled: Array
     unlabeled: Array
     out_of_fold: Array
+    protected: Array
     noise: NoiseRate
     teachers: dict[str, float]
 
@@ -82,7 +84,8 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
         belief_again, distribution_again = average_beliefs(again, labels, noise, panels_again)
         belief, distribution = (belief + belief_again) / 2, (distribution + distribution_again) / 2
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
-    return RowBeliefs(protect_classes(belief, labels, noise), distribution, out_of_fold, noise, names)
+    belief, protected = protect_classes(belief, labels, noise)
+    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names)
 
 
 def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort) -> list[Teacher]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dips._beliefs.belief import probably_right
-from dips._beliefs.learning import Effort, learn_beliefs
+from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
 from dips._data.labels import UNLABELED
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for
@@ -22,7 +22,6 @@ from dips.exceptions import InputError
 from dips.labelers import Labeler
 
 _PLAUSIBLE = 0.02  # a class that is less probable is left out of a row's training
-_COPIES = 5  # of each row where the backbone takes no weights: beliefs are rounded to fifths
 
 
 class BeliefTraining:
@@ -67,6 +66,7 @@ class BeliefTraining:
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])
         p_wrong = 1 - beliefs.labeled[at_label]
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
+        state.by_class = class_records(labels, state.useful[labeled], beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 
         began, chosen = time.perf_counter(), self._choose(state, sample)
@@ -94,8 +94,11 @@ class BeliefTraining:
     def _train(self, state: RoundsState, labeled: Rows, unlabeled: Rows, belief: Array) -> None:
         """Fit the student, and watch it where it has checkpoints."""
         rows = np.concatenate([labeled, unlabeled])
-        takes_weights = self.trainer.backbone.takes_weights(self.trainer.estimator)
-        at, codes, weights = weighted_rows(belief) if takes_weights else repeated_rows(belief)
+        at, weights = np.arange(rows.size), None
+        if self.trainer.backbone.takes_beliefs(self.trainer.estimator):
+            at, codes, weights = weighted_rows(belief)
+        else:
+            codes = drawn_classes(belief, labeled.size, self.trainer.rng)
         dynamics = [dynamics_for(self.curator, rows.size, self.trainer.n_classes, self.track)]
         watched: dict[str, Any] = {"watched": rows} if self.has_checkpoints else {}
         seen: list[Dynamics] = dynamics if self.has_checkpoints else []
@@ -133,23 +136,37 @@ def weighted_rows(belief: Array) -> tuple[Rows, Array, Array]:
     return rows, classes, belief[rows, classes]
 
 
-def repeated_rows(belief: Array) -> tuple[Rows, Array, None]:
-    """Positions and classes to train on where weights are not taken: each row five times, its classes in proportion.
+def drawn_classes(belief: Array, n_labeled: int, rng: np.random.RandomState) -> Array:
+    """A class for each row, where beliefs cannot be weighted.
 
-    Examples
-    --------
-    >>> repeated_rows(np.array([[0.7, 0.3]]))[1]
-    array([0, 0, 0, 0, 1])
+    The first `n_labeled` rows count as their most probable class. Of the others a class is drawn from the belief:
+    always the most probable one would make the model far too sure.
     """
-    copies = np.floor(belief * _COPIES + 1e-9)
-    rest = belief * _COPIES - copies
-    order = np.argsort(-rest, axis=1, kind="stable")
-    n_missing = (_COPIES - copies.sum(axis=1)).astype(np.intp)
-    extra = np.arange(belief.shape[1]) < n_missing[:, None]
-    np.put_along_axis(copies, order, np.take_along_axis(copies, order, axis=1) + extra, axis=1)
-    rows, classes = np.nonzero(copies)
-    n = copies[rows, classes].astype(np.intp)
-    return np.repeat(rows, n), np.repeat(classes, n), None
+    drawn = (belief.cumsum(axis=1) > rng.uniform(size=(len(belief), 1))).argmax(axis=1)
+    return np.where(np.arange(len(belief)) < n_labeled, belief.argmax(axis=1), drawn)
+
+
+def class_records(labels: Array, useful: Array, beliefs: RowBeliefs) -> list[dict[str, Any]]:
+    """One record per class: its labels, the suspects among them, how many are expected to be wrong, and its recall.
+
+    The recall is that of the teachers on rows they were not trained on, each row counted as far as it is believed to be
+    of the class. A class is in danger if its labels look wrong more often than the noise supports, or more often than
+    not.
+    """
+    belief, recognized = beliefs.labeled, beliefs.out_of_fold.argmax(axis=1)
+    records = []
+    for c in range(belief.shape[1]):
+        of_class, mass = labels == c, belief[:, c].sum()
+        records.append(
+            {
+                "n_labels": int(of_class.sum()),
+                "n_suspects": int((of_class & ~useful).sum()),
+                "expected_wrong": float((1 - belief[of_class, c]).sum()),
+                "recall": float(belief[recognized == c, c].sum() / mass) if mass else np.nan,
+                "in_danger": bool(beliefs.protected[c] or 2 * (of_class & ~useful).sum() > of_class.sum()),
+            }
+        )
+    return records
 
 
 def _other_class(belief: Array, labels: Array) -> Array:

@@ -18,6 +18,7 @@ from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool, StackedPool, TablePool
+from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
 from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import check_estimator_parameter, code_class_weights
 from dips._rounds.state import RoundsState
@@ -92,6 +93,8 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         """Set the learned attributes; those of a multi-label fit name the label each line is about."""
         self.multilabel_ = len(targets) > 1
+        self.class_summary_ = class_summary(targets, results)
+        warn_of_classes_in_danger(self.class_summary_)
         histories = [pd.DataFrame(state.history) for state in results]
         samples = [samples_of_rounds(s, labels, pool, index) for s, labels in zip(results, targets, strict=True)]
         if not self.multilabel_:

@@ -49,7 +49,7 @@ class CuratedClassifier(CuratingClassifier):
 
     Attributes
     ----------
-    estimator_, classes_, samples_, history_, curator_
+    estimator_, classes_, samples_, history_, class_summary_, curator_
         As in :class:`~dips.PseudoLabelClassifier`.
     trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by,
         or None where no row is tracked; for multi-label, a list of them

@@ -86,6 +86,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         the given label is wrong, where the curator believes), confidence, aleatoric, useful (trained on by the last
         model; where the curator believes, not among the labels that are expected to be wrong), suggested_label (for a
         given label that is a suspect); rows of `X_unlabeled` come last
+    class_summary_ : data frame, one row per class, where the curator believes: n_labels, n_suspects, expected_wrong and
+        recall (of the teachers, out of fold); else None
     curator_ : the curator, with what it learned
     encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
 

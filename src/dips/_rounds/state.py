@@ -30,6 +30,7 @@ class RoundsState:
     history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start
     termination: str = ""
     trajectories: Array | None = None
+    by_class: list[dict[str, Any]] = field(default_factory=list)  # one record per class, where labels are believed
 
     def __post_init__(self) -> None:
         self.labels = self.given.astype(np.int32)

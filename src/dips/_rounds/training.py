@@ -159,7 +159,10 @@ class Trainer:
         threads = self.backbone.threads
         if threads and (threads in given or threads.endswith("thread_count")):
             is_crowded = not alone and self._n_workers() > 1
-            if is_crowded or (self._is_small(n_rows) and given.get(threads) is None):
+            is_told = given.get(threads) is not None
+            if (is_crowded or (self._is_small(n_rows) and not is_told)) and (
+                is_told or not self.backbone.one_thread_by_default
+            ):
                 settings[threads] = 1
         return prepared.set_params(**settings)
 

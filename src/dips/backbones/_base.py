@@ -49,6 +49,9 @@ class Backbone:
     threads: ClassVar[str | None] = None
     """The parameter that sets how many threads a fit may use."""
 
+    one_thread_by_default: ClassVar[bool] = False
+    """Whether an estimator that was told nothing uses a single thread."""
+
     one_at_a_time: ClassVar[bool] = False
     """Whether two fits in two threads of one process would disturb each other."""
 
@@ -83,6 +86,10 @@ class Backbone:
     def takes_weights(self, estimator: BaseEstimator) -> bool:
         """Whether the estimator's ``fit`` takes ``sample_weight``."""
         return has_fit_parameter(estimator, "sample_weight")
+
+    def takes_beliefs(self, estimator: BaseEstimator) -> bool:
+        """Whether the estimator can be trained on a row several times, each time with another label and weight."""
+        return self.takes_weights(estimator)
 
     def weights(self, estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
         """Return the arguments that hand `sample_weight` to ``fit``; refuse weights that would be ignored."""

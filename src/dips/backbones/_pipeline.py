@@ -78,6 +78,10 @@ class PipelineBackbone(Backbone):
         """Only the last step gets the weights."""
         return self.last.takes_weights(estimator[-1])
 
+    def takes_beliefs(self, estimator: BaseEstimator) -> bool:
+        """Ask the last step's family."""
+        return self.last.takes_beliefs(estimator[-1])
+
     def check(self, estimator: BaseEstimator) -> None:
         """Ask the last step's family."""
         self.last.check(estimator[-1])

@@ -7,11 +7,18 @@ from sklearn.base import BaseEstimator
 from dips.backbones._base import Backbone
 from dips.exceptions import InputError
 
+_CROSS_VALIDATED = ("SVC", "NuSVC", "CalibratedClassifierCV", "StackingClassifier")
+
 
 class Plain(Backbone):
     """Any other classifier with ``predict_proba``."""
 
     threads = "n_jobs"
+    one_thread_by_default = True
+
+    def takes_beliefs(self, estimator: BaseEstimator) -> bool:
+        """Not where probabilities are cross-validated inside: the folds would part a row from its other labels."""
+        return self.takes_weights(estimator) and type(estimator).__name__ not in _CROSS_VALIDATED
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse, and say what to use."""

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dips._beliefs.belief import average_beliefs, believe, lean_back, probably_right, protect_classes, shift
+from dips._beliefs.noise import NoiseRate, calibrate_panels
+from dips._beliefs.teachers import Answers
+
+
+def known(rate, low=None, high=None):
+    return NoiseRate(rate, rate if low is None else low, rate if high is None else high, np.array([rate]), np.ones(1))
+
+
+@given(st.integers(0, 1000), st.floats(0, 0.45))
+def test_belief_follows_bayes_rule(seed, rate):
+    rng = np.random.RandomState(seed)
+    p, label = rng.dirichlet(np.ones(3)), rng.randint(3)
+    seen = [1 - rate if c == label else rate / 2 for c in range(3)]
+    naive = p * seen / (p * seen).sum()
+    np.testing.assert_allclose(believe(p[None], np.array([label]), rate)[0], naive)
+
+
+def test_without_noise_a_label_is_believed_as_it_is():
+    p = np.random.RandomState(0).dirichlet(np.ones(4), size=10)
+    labels = p.argmin(axis=1)
+    np.testing.assert_allclose(believe(p, labels, 0.0), np.eye(4)[labels])
+
+
+def test_leaning_back_gives_the_rare_class_more_decisions_but_not_all_the_mass():
+    p = np.column_stack([np.full(100, 0.6), np.full(100, 0.4)]) + np.linspace(-0.15, 0.15, 100)[:, None] * [1, -1]
+    before = (p.argmax(axis=1) == 1).mean()
+    after = (shift(p, lean_back(p)).argmax(axis=1) == 1).mean()
+    assert before < after <= p[:, 1].mean() + 0.05
+
+
+def test_probabilities_that_decide_as_often_as_they_say_are_left_alone():
+    p = np.repeat([[0.98, 0.02], [0.02, 0.98]], 100, axis=0)
+    np.testing.assert_allclose(lean_back(p), 0, atol=0.1)
+
+
+@given(st.integers(0, 1000))
+def test_no_class_loses_all_its_labels(seed):
+    rng = np.random.RandomState(seed)
+    labels = rng.randint(3, size=30)
+    keep = probably_right(rng.rand(30), labels)
+    for c in np.unique(labels):
+        assert (keep & (labels == c)).sum() >= min(2, (labels == c).sum())
+
+
+def test_as_many_labels_as_are_expected_to_be_wrong_are_set_aside_in_each_class():
+    p_wrong = np.array([0.9, 0.8, 0.2, 0.1, 0.0, 0.3, 0.3, 0.3])
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1])
+    assert probably_right(p_wrong, labels).tolist() == [False, False, True, True, True, False, True, True]
+
+
+def test_a_rare_class_loses_no_more_than_the_noise_supports():
+    labels = np.array([0] * 90 + [1] * 10)
+    belief = np.tile([0.95, 0.05], (100, 1))  # every label of the rare class is taken for an error
+    protected, is_protected = protect_classes(belief, labels, known(0.05, 0.0, 0.1))
+    lost = (1 - protected[labels == 1, 1]).mean()
+    assert is_protected.tolist() == [False, True]
+    assert lost == pytest.approx(0.1 + 1.645 * np.sqrt(0.1 * 0.9 / 10))
+    np.testing.assert_allclose(protected.sum(axis=1), 1)
+    np.testing.assert_allclose(protected[labels == 0], belief[labels == 0])
+
+
+def test_beliefs_and_distributions_add_up_to_one_and_clean_labels_stay():
+    rng = np.random.RandomState(0)
+    p, q = rng.dirichlet(np.ones(2), size=60), rng.dirichlet(np.ones(2), size=20)
+    labels = (p[:, 1] > rng.rand(60)).astype(int)
+    panels = calibrate_panels([p], labels, np.array([0.0]), rng)
+    belief, distribution = average_beliefs([Answers(p, q)], labels, known(0.0), panels)
+    np.testing.assert_allclose(belief, np.eye(2)[labels])
+    np.testing.assert_allclose(distribution.sum(axis=1), 1)

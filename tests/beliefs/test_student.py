@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from xgboost import XGBClassifier
+
+from dips import CuratedClassifier, PseudoLabelClassifier, characterize
+from dips._beliefs.student import drawn_classes, weighted_rows
+from dips.curators import Beliefs
+from dips.datasets import flip_labels
+
+
+def moons_like(n, seed):
+    """Two overlapping clouds with three useless columns."""
+    rng = np.random.RandomState(seed)
+    y = rng.randint(2, size=n)
+    X = rng.normal(size=(n, 5))
+    X[:, :2] += 1.3 * y[:, None]
+    return X, y
+
+
+X, Y = moons_like(600, 0)
+NOISY, FLIPPED = flip_labels(Y[:200], 0.2, random_state=0)
+PARTLY = np.concatenate([NOISY, np.full(400, -1)])
+X_TEST, Y_TEST = moons_like(2000, 1)
+
+
+@given(st.integers(0, 1000), st.integers(2, 5))
+def test_a_row_is_trained_on_as_far_as_each_class_is_believed(seed, n_classes):
+    belief = np.random.RandomState(seed).dirichlet(np.ones(n_classes), size=7)
+    rows, classes, weights = weighted_rows(belief)
+    rebuilt = np.zeros_like(belief)
+    np.add.at(rebuilt, (rows, classes), weights)
+    np.testing.assert_allclose(rebuilt, np.where(belief > 0.02, belief, 0))
+
+
+def test_labels_are_drawn_as_often_as_they_are_believed_but_given_ones_are_the_most_probable():
+    belief = np.tile([0.3, 0.7], (4000, 1))
+    classes = drawn_classes(belief, 1000, np.random.RandomState(0))
+    assert (classes[:1000] == 1).all()
+    assert classes[1000:].mean() == pytest.approx(0.7, abs=0.03)
+
+
+def test_the_student_gives_better_probabilities_than_training_on_dirty_labels():
+    supervised = XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3).fit(X[:200], NOISY)
+    student = PseudoLabelClassifier(random_state=0).fit(X, PARTLY)
+    assert log_loss(Y_TEST, student.predict_proba(X_TEST)) < log_loss(Y_TEST, supervised.predict_proba(X_TEST)) - 0.05
+    assert student.score(X_TEST, Y_TEST) > supervised.score(X_TEST, Y_TEST)
+
+
+def test_wrong_labels_have_a_higher_probability_of_being_wrong():
+    samples = PseudoLabelClassifier(random_state=0).fit(X, PARTLY).samples_
+    given = samples["source"] == "given"
+    assert roc_auc_score(FLIPPED, samples.loc[given, "p_wrong"]) > 0.8
+    assert samples.loc[~given, "p_wrong"].isna().all()
+    assert samples.loc[given, "p_wrong"].between(0, 1).all()
+
+
+def test_suspects_come_most_probably_wrong_first_with_what_they_might_be():
+    audit = characterize(LogisticRegression(), X[:200], NOISY, random_state=0)
+    suspects = audit.suspects()
+    assert suspects["p_wrong"].is_monotonic_decreasing
+    assert (suspects["suggested_label"] != suspects["given_label"]).all()
+    assert FLIPPED[suspects.index].mean() > 0.5
+
+
+def test_clean_labels_are_left_alone():
+    rng = np.random.RandomState(0)
+    clean = rng.normal(size=(400, 4))
+    labels = (clean[:, 0] + clean[:, 1] > 0).astype(int)
+    model = CuratedClassifier(random_state=0).fit(clean, labels)
+    assert model.curator_.noise_interval_[0] == 0
+    assert model.samples_["p_wrong"].mean() < 0.05
+
+
+@pytest.mark.filterwarnings("ignore:The `probability` parameter was deprecated")
+@pytest.mark.parametrize(
+    "backbone",
+    [KNeighborsClassifier(), LogisticRegression(), SVC(probability=True), HistGradientBoostingClassifier(max_iter=20)],
+    ids=lambda b: type(b).__name__,
+)
+def test_any_classifier_with_probabilities_can_be_the_student(backbone):
+    model = PseudoLabelClassifier(backbone, random_state=0).fit(X, PARTLY)
+    assert model.score(X_TEST, Y_TEST) > 0.7
+    assert model.samples_["p_wrong"].notna().sum() == 200
+
+
+def test_dynamics_are_in_the_account_where_there_are_any():
+    watched = CuratedClassifier(HistGradientBoostingClassifier(max_iter=20), random_state=0).fit(X[:200], NOISY)
+    assert watched.samples_["confidence"].notna().all()
+    plain = CuratedClassifier(LogisticRegression(), random_state=0).fit(X[:200], NOISY)
+    assert plain.samples_["confidence"].isna().all()
+
+
+def test_of_many_unlabeled_rows_a_sample_is_learned_from():
+    model = PseudoLabelClassifier(LogisticRegression(), curator=Beliefs(max_unlabeled=50), random_state=0).fit(
+        X, PARTLY
+    )
+    assert (model.samples_["source"] == "pseudo").sum() == 50
+    assert model.termination_condition_ == "max_iter"
+
+
+def test_a_labeler_chooses_the_rows_and_beliefs_say_what_they_are():
+    model = PseudoLabelClassifier(LogisticRegression(), labeler="greedy", random_state=0).fit(X, PARTLY)
+    n_pseudo = (model.samples_["source"] == "pseudo").sum()
+    assert 0 < n_pseudo < 400
+
+
+def test_the_same_seed_gives_the_same_student():
+    first, second = (PseudoLabelClassifier(random_state=3).fit(X, PARTLY).predict_proba(X_TEST) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_sample_weights_of_zero_leave_rows_out_of_the_student():
+    weights = np.ones(200)
+    weights[FLIPPED] = 0
+    told = CuratedClassifier(LogisticRegression(), random_state=0).fit(X[:200], NOISY, sample_weight=weights)
+    untold = CuratedClassifier(LogisticRegression(), random_state=0).fit(X[:200], NOISY)
+    p, q = told.predict_proba(X_TEST), untold.predict_proba(X_TEST)
+    assert log_loss(Y_TEST, p) < log_loss(Y_TEST, q)
+
+
+def test_a_class_most_of_whose_labels_are_suspects_is_named():
+    rng = np.random.RandomState(0)
+    table = rng.normal(size=(300, 3))
+    table[:, 0] += 4 * (np.arange(300) < 150)
+    labels = np.where(np.arange(300) < 150, "well", "ill").astype(object)
+    labels[rng.choice(300, 12, replace=False)] = "lost"  # nothing tells this class from the others
+    with pytest.warns(UserWarning, match="labels of class 'lost' look wrong more often"):
+        model = CuratedClassifier(LogisticRegression(), random_state=0).fit(table, labels)
+    summary = model.class_summary_.set_index("class")
+    assert summary.loc["lost", "n_labels"] == 12
+    assert summary.loc["well", "recall"] > 0.9
+
+
+def test_several_labels_each_have_their_own_beliefs():
+    both = np.column_stack([NOISY, Y[:200]])
+    model = CuratedClassifier(LogisticRegression(), random_state=0).fit(X[:200], both)
+    assert model.samples_.groupby("target")["p_wrong"].mean().iloc[0] > 0
+    assert len(model.class_summary_) == 4

@@ -1,0 +1,63 @@
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from dips._beliefs.teachers import HELPERS, BackboneTeacher, linear_columns, make_helpers, numeric_columns
+from dips._data.folds import training_and_test
+from dips._rounds.training import Trainer
+
+RNG = np.random.RandomState(0)
+X = RNG.normal(size=(90, 3))
+Y = (X[:60, 0] > 0).astype(int)
+FOLDS = list(training_and_test(Y, 3, np.arange(60)))
+TRAININGS, TESTS = [np.flatnonzero(t) for t, _ in FOLDS], [np.flatnonzero(t) for _, t in FOLDS]
+
+
+def test_the_backbone_answers_out_of_fold_and_averages_over_the_folds():
+    trainer = Trainer(LogisticRegression(), X, 2, None, np.random.RandomState(0))
+    answers = BackboneTeacher(trainer, np.arange(60), np.arange(60, 90), 1000).answer(TRAININGS, TESTS, Y)
+    models = [LogisticRegression().fit(X[rows], Y[rows]) for rows in TRAININGS]
+    for model, test in zip(models, TESTS, strict=True):
+        np.testing.assert_allclose(answers.labeled[test], model.predict_proba(X[test]))
+    naive = np.mean([model.predict_proba(X[60:]) for model in models], axis=0)
+    np.testing.assert_allclose(answers.unlabeled, naive)
+
+
+def test_every_helper_learns_and_repeats_itself():
+    def ask():
+        helpers = make_helpers(list(HELPERS), X, None, 2, 3, 1000, np.random.RandomState(0))
+        return [(helper.name, helper.answer(TRAININGS, TESTS, Y)) for helper in helpers]
+
+    for (name, first), (_, second) in zip(ask(), ask(), strict=True):
+        assert roc_auc_score(Y, first.labeled[:, 1]) > 0.9, name
+        np.testing.assert_array_equal(first.labeled, second.labeled)
+        assert first.unlabeled.shape == (30, 2)
+
+
+def test_a_class_that_a_fold_lacks_has_probability_zero():
+    labels = np.array([0] * 30 + [1] * 30)
+    (helper,) = make_helpers(["linear"], X, None, 3, 1, 1000, np.random.RandomState(0))
+    answers = helper.answer([np.arange(60)], [np.arange(60)], labels)
+    assert (answers.labeled[:, 2] == 0).all()
+
+
+def test_frames_sparse_tables_and_gaps_become_numbers_and_images_do_not():
+    frame = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["x", "y", "x"]})
+    assert numeric_columns(frame).shape == (3, 2)
+    assert np.isnan(numeric_columns(frame)[1, 0])
+    assert numeric_columns(sp.csr_matrix(np.eye(3))).shape == (3, 3)
+    assert np.isnan(numeric_columns(np.array([[np.inf, 1.0]]))[0, 0])
+    assert numeric_columns(np.zeros((2, 4, 4, 3))) is None
+    assert numeric_columns(["a", "b"]) is None
+
+
+def test_linear_columns_have_no_gaps_no_constants_and_an_indicator_of_each_of_few_values():
+    table = np.column_stack([X[:, 0], np.ones(90), np.arange(90) % 4])
+    table[3, 0] = np.nan
+    columns = linear_columns(table)
+    assert columns.shape == (90, 2 + 4)
+    assert np.isfinite(columns).all()
+    assert columns[3, 0] == 0
+    assert linear_columns(np.ones((5, 2))).shape == (5, 1)
