@@ -7,6 +7,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def few_trees(request, monkeypatch):
+    """Forests of five trees, except where beliefs themselves are tested: hundreds of fits need no better teachers."""
+    if "tests/beliefs" not in request.node.nodeid:
+        monkeypatch.setattr("dips._beliefs.teachers._N_TREES", 5)
+
+
 @pytest.fixture
 def forget_families(monkeypatch):
     """Backbone families that a test registers are forgotten at its end, or when this is called."""

@@ -208,7 +208,13 @@ def _update_means(p: Array, k: int, averages: dict[str, Array], was_above_half: 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and standard deviation (m, C) of the class probabilities over the members of an ensemble."""
+    """Mean and standard deviation of the class probabilities over the members of an ensemble.
+
+    Attributes
+    ----------
+    mean, std : (m, C)
+    n_models : how many members
+    """
 
     mean: Array
     std: Array

@@ -136,7 +136,7 @@ def test_it_helps_where_labels_are_dirty_and_does_no_harm_where_they_are_clean(b
     X_test, y_test = make_quadrants(5000, random_state=2)
     noisy, flipped = flip_labels(y, noise, random_state=3)
     plain = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, noisy).score(X_test, y_test)
-    curated = CuratedClassifier(backbone, random_state=0).fit(X, noisy)
+    curated = CuratedClassifier(backbone, curator="adaptive", random_state=0).fit(X, noisy)
     assert curated.score(X_test, y_test) >= plain - 0.005
     if noise:
         dropped = ~curated.samples_["useful"].to_numpy()
@@ -146,7 +146,7 @@ def test_it_helps_where_labels_are_dirty_and_does_no_harm_where_they_are_clean(b
         assert curated.samples_["useful"].mean() > 0.95
 
 
-@pytest.mark.parametrize(("curator", "shares"), [("auto", [0.9, 0.1]), ("none", [0.7, 0.3])])
+@pytest.mark.parametrize(("curator", "shares"), [("adaptive", [0.9, 0.1]), ("none", [0.7, 0.3])])
 def test_skewed_classes_are_left_as_they_are(curator, shares):
     seen = []
 

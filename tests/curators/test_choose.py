@@ -2,7 +2,7 @@ import pytest
 
 from dips import CuratedClassifier
 from dips._study.settings import Settings
-from dips.curators import Adaptive, Curator, ImageAuto, Percentile
+from dips.curators import Adaptive, Beliefs, Curator, ImageAuto, Percentile
 from dips.curators._choose import curator_names, resolve_curator
 from dips.exceptions import SettingsError
 
@@ -12,7 +12,7 @@ class ForAll(Curator):
 
 
 def test_auto_is_the_default_for_the_data():
-    assert type(resolve_curator("auto", "tables")) is Adaptive
+    assert type(resolve_curator("auto", "tables")) is Beliefs
     assert type(resolve_curator("auto", "images")) is ImageAuto
 
 
@@ -24,12 +24,19 @@ def test_a_curator_judges_tables_and_images_unless_it_says_otherwise(kind):
 
 
 def test_names_are_those_that_judge_the_data():
-    assert set(curator_names("tables")) ^ set(curator_names("images")) == {"fine", "image_auto", "percentile"}
+    assert set(curator_names("tables")) ^ set(curator_names("images")) == {
+        "beliefs",
+        "fine",
+        "image_auto",
+        "percentile",
+    }
 
 
 @pytest.mark.parametrize("curator", ["percentile", "image_auto", Percentile()])
 def test_a_table_refuses_a_curator_of_images_before_any_work(curator):
-    words = r'curator="?\w+"? is for images and cannot judge tables; choose among auto, confidence, dips'
+    words = (
+        r'curator="?\w+"? is for images and cannot judge tables; choose among auto, adaptive, beliefs, confidence, dips'
+    )
     with pytest.raises(ValueError, match=words):
         CuratedClassifier(curator=curator).fit([[0.0], [1.0]], [0, 1])
 

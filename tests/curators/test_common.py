@@ -15,7 +15,7 @@ NAMES = list(CURATORS.by_name())
 
 
 def test_the_curators_of_the_paper_and_the_default_are_there():
-    assert {"auto", "dips", "confidence", "small_loss", "fluctuation", "fine", "none"} <= set(NAMES)
+    assert {"beliefs", "adaptive", "dips", "confidence", "small_loss", "fluctuation", "fine", "none"} <= set(NAMES)
     assert {"image_auto", "percentile"} <= set(NAMES)
 
 

@@ -87,9 +87,9 @@ def test_the_account_agrees_with_the_history(settings):
     is_start_curated = settings.get("curator") != "none" and settings.get("curate", "both") in ("both", "start")
     assert history["round"].tolist() == list(range(0 if is_start_curated else 1, model.n_iter_ + 1))
     last = history.iloc[-1]
-    useful = samples[samples["useful"]]
-    assert (useful["source"] == "given").sum() == last["n_given"]
-    assert (useful["source"] == "pseudo").sum() == last["n_pseudo"]
+    trained_on = samples if model.curator_.believes else samples[samples["useful"]]  # beliefs leave no label out
+    assert (trained_on["source"] == "given").sum() == last["n_given"]
+    assert (trained_on["source"] == "pseudo").sum() == last["n_pseudo"]
     assert model.termination_condition_ in ("max_iter", "all_labeled", "no_change")
     if settings.get("grow", True):
         for t, n_proposed in zip(history["round"], history["n_proposed"], strict=True):
@@ -98,7 +98,7 @@ def test_the_account_agrees_with_the_history(settings):
 
 @fitted
 def test_the_last_model_is_trained_on_the_useful_rows(settings):
-    model = quick(**settings).fit(X, Y)
+    model = quick(**{"curator": "adaptive"} | settings).fit(X, Y)
     useful = model.samples_["useful"].to_numpy()
     seed = model.estimator_.get_params()["random_state"]
     again = xgboost(random_state=seed).fit(X[useful], model.transduction_[useful])
@@ -138,6 +138,7 @@ def test_columns_of_the_account():
         "given_label",
         "final_label",
         "round",
+        "p_wrong",
         "confidence",
         "aleatoric",
         "useful",
@@ -319,7 +320,7 @@ def test_the_default_backbone_is_named_by_none():
 
 def test_one_round_makes_no_use_of_unlabeled_rows_and_a_warning_says_so():
     with pytest.warns(UserWarning, match="n_rounds=1 makes no use of unlabeled rows; choose 2 or more"):
-        model = quick(n_rounds=1).fit(X, Y)
+        model = quick(labeler="greedy", curator="adaptive", n_rounds=1).fit(X, Y)
     assert set(model.samples_["source"]) == {"given", "unlabeled"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -36,7 +36,7 @@ ESTIMATORS = [
 
 
 def expected_failures(estimator):
-    return UNEQUAL_TO_REPEATING if getattr(estimator, "curator", "none") in ("auto", "small_loss") else {}
+    return UNEQUAL_TO_REPEATING if getattr(estimator, "curator", "none") in ("auto", "adaptive", "small_loss") else {}
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")

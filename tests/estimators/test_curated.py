@@ -131,7 +131,14 @@ def test_an_audit_puts_wrong_labels_first_and_says_what_they_might_be():
     assert (suggested == CLEAN[suggested.index]).mean() > 0.9
     assert audit.share_suspect == pytest.approx(len(suspects) / 300)
     assert suggested.size / 300 == pytest.approx(0.2, abs=0.03)
-    assert audit.samples.columns.tolist() == ["given_label", "confidence", "aleatoric", "useful", "suggested_label"]
+    assert audit.samples.columns.tolist() == [
+        "given_label",
+        "p_wrong",
+        "confidence",
+        "aleatoric",
+        "useful",
+        "suggested_label",
+    ]
     assert suspects["confidence"].is_monotonic_increasing
 
 

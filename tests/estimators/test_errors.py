@@ -120,7 +120,7 @@ def test_weights_that_make_no_sense(weight, words):
         ({"labeler": "UPS"}, "labeler='UPS' is not known; did you mean 'ups'?"),
         ({"curator": "dipps"}, "curator='dipps' is not known; did you mean 'dips'?"),
         ({"curator": "smallloss"}, "curator='smallloss' is not known; did you mean 'small_loss'?"),
-        ({"curator": "xyz"}, "curator='xyz' is not known. There are auto, confidence, dips"),
+        ({"curator": "xyz"}, "curator='xyz' is not known. There are adaptive, beliefs, confidence, dips"),
     ],
 )
 def test_unknown_names_with_the_nearest_match(settings, words):
@@ -173,7 +173,7 @@ def test_a_backbone_without_probabilities(estimator):
     refused("gives no class probabilities", estimator=estimator)
 
 
-@pytest.mark.parametrize("curator", ["auto", "dips", "small_loss"])
+@pytest.mark.parametrize("curator", ["adaptive", "dips", "small_loss"])
 def test_a_backbone_without_checkpoints(curator):
     words = 'RandomForestClassifier is not trained step by step.* use a boosted or a neural backbone, or curator="none"'
     refused(words, estimator=RandomForestClassifier(), curator=curator)

@@ -18,6 +18,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
+_N_TREES = 50
 _FEW_VALUES = range(3, 13)  # a column with so many different values also gets an indicator of each
 
 
@@ -138,7 +139,7 @@ def _linear(strength: float) -> _Kind:
 
 
 def _trees(leaf: int) -> _Kind:
-    return _Kind(False, lambda seed: ExtraTreesClassifier(50, min_samples_leaf=leaf, random_state=seed))
+    return _Kind(False, lambda seed: ExtraTreesClassifier(_N_TREES, min_samples_leaf=leaf, random_state=seed))
 
 
 HELPERS = {
