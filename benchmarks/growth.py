@@ -20,7 +20,7 @@ from watch import watch
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier, characterize
-from dips.curators._auto import noise_rate
+from dips.curators._adaptive import noise_rate
 from dips.curators._second_opinion import linear_out_of_fold
 from dips.labelers._base import best_of_each_class, caps_of_round
 from dips.labelers._sinkhorn import allocate

@@ -23,6 +23,7 @@ LAYERS = (
     ("_report",),
     ("_persistence",),
     ("_estimators",),
+    ("_beliefs",),
     ("_rounds",),
     ("labelers", "curators", "backbones"),
     ("_forest",),

@@ -2,7 +2,7 @@ import pytest
 
 from dips import CuratedClassifier
 from dips._study.settings import Settings
-from dips.curators import Auto, Curator, ImageAuto, Percentile
+from dips.curators import Adaptive, Curator, ImageAuto, Percentile
 from dips.curators._choose import curator_names, resolve_curator
 from dips.exceptions import SettingsError
 
@@ -12,7 +12,7 @@ class ForAll(Curator):
 
 
 def test_auto_is_the_default_for_the_data():
-    assert type(resolve_curator("auto", "tables")) is Auto
+    assert type(resolve_curator("auto", "tables")) is Adaptive
     assert type(resolve_curator("auto", "images")) is ImageAuto
 
 
@@ -20,7 +20,7 @@ def test_auto_is_the_default_for_the_data():
 def test_a_curator_judges_tables_and_images_unless_it_says_otherwise(kind):
     assert type(resolve_curator(ForAll(), kind)) is ForAll
     assert resolve_curator(lambda evidence: evidence.is_given, kind).function
-    assert type(resolve_curator(Auto(), kind)) is Auto  # on images without its linear model
+    assert type(resolve_curator(Adaptive(), kind)) is Adaptive  # on images without its linear model
 
 
 def test_names_are_those_that_judge_the_data():

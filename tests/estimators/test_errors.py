@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from dips import CuratedClassifier, PseudoLabelClassifier, characterize
-from dips.curators import DIPS, Auto, Confidence, SmallLoss
+from dips.curators import DIPS, Adaptive, Confidence, SmallLoss
 from dips.labelers import CSA, UPS, FlexMatch, Greedy
 
 X = np.random.RandomState(0).normal(size=(20, 3))
@@ -148,7 +148,7 @@ def test_unknown_names_with_the_nearest_match(settings, words):
         ({"curator": DIPS(window=(0.5,))}, "window must be two fractions"),
         ({"curator": Confidence(conf=-1)}, "'conf' parameter of Confidence"),
         ({"curator": SmallLoss(drop=1.0)}, "'drop' parameter of SmallLoss"),
-        ({"curator": Auto(n_folds=1)}, "'n_folds' parameter of Auto"),
+        ({"curator": Adaptive(n_folds=1)}, "'n_folds' parameter of Adaptive"),
     ],
 )
 def test_parameters_out_of_range(settings, words):

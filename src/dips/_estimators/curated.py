@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from dips._data.labels import Labels
 from dips._estimators.base import CuratingClassifier, one_or_list
+from dips._estimators.learners import make_curated_learner
 from dips._estimators.samples import audit_samples
 from dips._estimators.validation import (
     N_JOBS,
@@ -20,7 +21,6 @@ from dips._estimators.validation import (
     check_targets,
     check_weights,
 )
-from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array, Rows
 from dips._tools.sklearn_compat import HasMethods, fit_context
 from dips.curators import Curator
@@ -105,17 +105,16 @@ class CuratedClassifier(CuratingClassifier):
             weights = check_weights(sample_weight, targets)
             pool, index = self._make_pool(X)
 
-            # Rounds without a labeler: train on all labels, judge them, train again on the useful ones.
-            rounds = [
-                Rounds(
+            # Judge the labels, then train again on the useful ones, or on what is believed of them.
+            learners = [
+                make_curated_learner(
                     self._make_trainer(estimator, pool, labels, weights),
-                    None,
                     curator,
-                    track=_tracked(self.track, labels, curator),
+                    _tracked(self.track, labels, curator),
                 )
                 for labels, curator in zip(targets, curators, strict=True)
             ]
-            results = [each.run(labels.codes) for each, labels in zip(rounds, targets, strict=True)]
+            results = [each.run(labels.codes) for each, labels in zip(learners, targets, strict=True)]
 
             # Account: the model, the history, every row's fate, and the trajectories asked for.
             self._keep(targets, curators, results, pool, index)
@@ -129,8 +128,8 @@ class Audit:
 
     Attributes
     ----------
-    samples : data frame in the input's order: given_label, confidence, aleatoric, useful, suggested_label; all missing
-        for a row without a label
+    samples : data frame in the input's order: given_label, p_wrong, confidence, aleatoric, useful, suggested_label;
+        all missing for a row without a label
     trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
         is tracked; for multi-label, a list of them
     model : the fitted :class:`CuratedClassifier`
@@ -150,8 +149,11 @@ class Audit:
         return float((~self.samples["useful"]).mean())
 
     def suspects(self) -> pd.DataFrame:
-        """The labels to look at first: those that are not useful, least confident on top."""
-        return self.samples[~self.samples["useful"]].sort_values("confidence", kind="stable")
+        """The labels to look at first: those that are not useful, the most probably wrong or least confident on top."""
+        suspects = self.samples[~self.samples["useful"]]
+        if suspects["p_wrong"].notna().any():
+            return suspects.sort_values("p_wrong", ascending=False, kind="stable")
+        return suspects.sort_values("confidence", kind="stable")
 
 
 def characterize(

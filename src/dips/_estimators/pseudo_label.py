@@ -17,6 +17,7 @@ from dips._data.labels import Labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool
 from dips._estimators.base import CuratingClassifier, one_or_list
+from dips._estimators.learners import make_pseudo_learner, resolve_labeler
 from dips._estimators.validation import (
     N_JOBS,
     all_or_nothing,
@@ -25,7 +26,6 @@ from dips._estimators.validation import (
     check_targets,
     check_weights,
 )
-from dips._rounds.rounds import Rounds
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
@@ -33,29 +33,35 @@ from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_con
 from dips._tools.warnings import warn
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
-from dips.labelers import LABELERS, Labeler
+from dips.labelers import Labeler
 
 
 class PseudoLabelClassifier(CuratingClassifier):
-    """Pseudo-labeling that trains only on useful rows, labeled and pseudo-labeled alike (Algorithm 1 of DIPS).
+    """A classifier that learns from few, dirty labels and from unlabeled rows.
 
-    In every round the backbone is fitted, watched as it learns, and used to propose labels for unlabeled rows; then all
-    labels, given and proposed, are judged by how they were learned, and the next model is trained on the useful ones.
+    By default it trains on *beliefs*: teachers that err differently say how probable it is that each label is wrong and
+    what every unlabeled row may be, and the backbone is trained on these distributions.
+
+    With any other curator it is Algorithm 1 of DIPS. In every round the backbone is fitted, watched as it learns, and
+    used to propose labels for unlabeled rows; then all labels, given and proposed, are judged by how they were learned,
+    and the next model is trained on the useful ones.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
-        shallow trees.
-    labeler : str, Labeler or callable, default="greedy"
+        The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
+        training need one that is trained step by step. None is XGBoost with slow, shallow trees.
+    labeler : str, Labeler or callable, default="auto"
         What proposes: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
-        :class:`~dips.labelers.Candidates` that returns positions and labels.
+        :class:`~dips.labelers.Candidates` that returns positions and labels. "auto" learns from every unlabeled row, or
+        a sample, where the curator believes, and is "greedy" for other curators.
     curator : str, Curator or callable, default="auto"
         What judges: the name of a curator of :mod:`dips.curators`, an object with settings, or a function of
-        :class:`~dips.curators.Evidence` that returns a mask.
+        :class:`~dips.curators.Evidence` that returns a mask. "auto" is "beliefs"
+        (:class:`~dips.curators.Beliefs`).
     n_rounds : int, default=5
         How many models are trained after the first curation; T in the paper. Pseudo-labels are proposed after each but
-        the last, so 1 makes no use of unlabeled rows.
+        the last, so 1 makes no use of unlabeled rows. Beliefs with ``labeler="auto"`` need no rounds.
     grow : bool, default=True
         Keep pseudo-labels from one round to the next. False proposes anew each round (Version 2 of the appendix).
     curate : {"both", "start", "rounds", "neither"}, default="both"
@@ -76,9 +82,10 @@ class PseudoLabelClassifier(CuratingClassifier):
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
     history_ : data frame, one row per round; round 0 is the curation at the start
-    samples_ : data frame, one row per input row: source, given_label, final_label, round, confidence, aleatoric,
-        useful (trained on by the last model), suggested_label (for a given label that is a suspect); rows of
-        `X_unlabeled` come last
+    samples_ : data frame, one row per input row: source, given_label, final_label, round, p_wrong (probability that
+        the given label is wrong, where the curator believes), confidence, aleatoric, useful (trained on by the last
+        model; where the curator believes, not among the labels that are expected to be wrong), suggested_label (for a
+        given label that is a suspect); rows of `X_unlabeled` come last
     curator_ : the curator, with what it learned
     encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
 
@@ -122,7 +129,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         self,
         estimator: BaseEstimator | None = None,
         *,
-        labeler: str | Labeler | Callable[..., Any] = "greedy",
+        labeler: str | Labeler | Callable[..., Any] = "auto",
         curator: str | Curator | Callable[..., Any] = "auto",
         n_rounds: int = 5,
         grow: bool = True,
@@ -160,9 +167,9 @@ class PseudoLabelClassifier(CuratingClassifier):
         with self._observer() as observer, all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
             estimator = check_estimator_parameter(self.estimator)
-            labeler = LABELERS.resolve(self.labeler)
             targets = check_targets(self, X, y)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
+            labeler = resolve_labeler(self.labeler, curators[0], self.curate)
             weights = check_weights(sample_weight, targets)
 
             # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.
@@ -171,23 +178,23 @@ class PseudoLabelClassifier(CuratingClassifier):
                 targets, weights = append_unlabeled(targets, weights, _n_unlabeled(X_unlabeled))
             pool, index = self._make_pool(X, X_unlabeled)
 
-            # Rounds: Algorithm 1. Multi-label is binary relevance: each label has rounds and a curator of its own, as
-            # the paper's selector is defined coordinate by coordinate.
-            rounds = [
-                Rounds(
+            # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
+            # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
+            learners = [
+                make_pseudo_learner(
                     self._make_trainer(estimator, pool, labels, weights),
                     labeler,
                     curator,
                     self.n_rounds,
                     self.grow,
-                    at_start=self.curate in ("both", "start"),
-                    in_rounds=self.curate in ("both", "rounds"),
-                    observer=observer,
+                    self.curate,
+                    observer,
                 )
                 for labels, curator in zip(targets, curators, strict=True)
             ]
-            self._warn_of_one_round(targets)
-            results = [each.run(labels.codes) for each, labels in zip(rounds, targets, strict=True)]
+            if labeler is not None:
+                self._warn_of_one_round(targets)
+            results = [each.run(labels.codes) for each, labels in zip(learners, targets, strict=True)]
 
             # Account: the model, the history and every row's fate.
             self._keep(targets, curators, results, pool, index)

@@ -14,7 +14,7 @@ from dips._rounds.state import RoundsState
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 
-AUDIT_COLUMNS = ("given_label", "confidence", "aleatoric", "useful", "suggested_label")
+AUDIT_COLUMNS = ("given_label", "p_wrong", "confidence", "aleatoric", "useful", "suggested_label")
 
 
 def samples_frame(
@@ -27,6 +27,7 @@ def samples_frame(
     aleatoric: Array,
     useful: Array,
     suggested: Array,
+    p_wrong: Array | float = np.nan,
     index: pd.Index | None = None,
 ) -> pd.DataFrame:
     """One row per input row: where its label came from, what became of it, and why.
@@ -40,6 +41,7 @@ def samples_frame(
     rounds : (n,) 0 for a given label, the round of a pseudo-label, -1 where never labeled
     confidence, aleatoric : (n,) NaN where a row was never judged
     useful : (n,) mask
+    p_wrong : (n,) probability that a given label is wrong, NaN where nothing is believed
     index : names of the rows, where they have any
 
     Examples
@@ -58,6 +60,7 @@ def samples_frame(
             "given_label": _objects(decode(given)),
             "final_label": _objects(decode(final)),
             "round": rounds,
+            "p_wrong": p_wrong,
             "confidence": confidence,
             "aleatoric": aleatoric,
             "useful": useful,
@@ -77,7 +80,8 @@ def samples_of_rounds(state: RoundsState, labels: Labels, pool: Pool, index: pd.
         confidence=state.confidence,
         aleatoric=state.aleatoric,
         useful=state.useful,
-        suggested=suggested_codes(state.estimator, pool, state.given, state.useful),
+        suggested=_suggestions(state, pool),
+        p_wrong=state.p_wrong,
         index=index,
     )
 
@@ -107,6 +111,13 @@ def sources(given: Array, final: Array) -> Array:
     """Return "given", "pseudo" or "unlabeled" for each row, as texts that share one copy of each word."""
     words = np.array(["unlabeled", "pseudo", "given"], dtype=object)
     return words[(given != UNLABELED).astype(np.int8) + (final != UNLABELED)]
+
+
+def _suggestions(state: RoundsState, pool: Pool) -> Array:
+    """Return what is believed of the suspects, or else what the last model says of them."""
+    if not np.isnan(state.p_wrong).all():
+        return state.suggested
+    return suggested_codes(state.estimator, pool, state.given, state.useful)
 
 
 def suggested_codes(estimator: Any, pool: Pool, given: Array, useful: Array) -> Array:

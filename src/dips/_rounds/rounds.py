@@ -40,6 +40,7 @@ class Rounds:
         Where to curate.
     track : rows whose whole trajectory is kept, as positions among the given labels
     observer : told of every round
+    among : rows that a labeler may propose; None, all that have no label
     """
 
     def __init__(
@@ -53,8 +54,9 @@ class Rounds:
         in_rounds: bool = True,
         track: Array | None = None,
         observer: Observer | None = None,
+        among: Rows | None = None,
     ) -> None:
-        self.trainer, self.labeler, self.curator = trainer, labeler, curator
+        self.trainer, self.labeler, self.curator, self.among = trainer, labeler, curator, among
         self.n_rounds, self.grow = n_rounds, grow
         self.at_start = at_start and curator.curates
         self.in_rounds = in_rounds and curator.curates and labeler is not None
@@ -179,7 +181,8 @@ class Rounds:
 
     def _unlabeled(self, state: RoundsState) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
-        return np.flatnonzero(state.labels == UNLABELED if self.grow else ~state.is_given)
+        is_open = state.labels == UNLABELED if self.grow else ~state.is_given
+        return np.flatnonzero(is_open) if self.among is None else self.among[is_open[self.among]]
 
     def _member_dynamics(self, n_rows: int) -> Dynamics | None:
         """What to keep of the checkpoints that the labeler uses as members of an ensemble, if it does."""

@@ -24,6 +24,8 @@ class RoundsState:
     useful: Array = field(init=False)  # rows the next model is trained on
     confidence: Array = field(init=False)  # as last judged; NaN where never
     aleatoric: Array = field(init=False)
+    p_wrong: Array = field(init=False)  # probability that a given label is wrong; NaN where nothing is believed
+    suggested: Array = field(init=False)  # codes of what suspects might be, -1 elsewhere, where believed
     estimator: BaseEstimator | None = None
     history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start
     termination: str = ""
@@ -33,7 +35,8 @@ class RoundsState:
         self.labels = self.given.astype(np.int32)
         self.round = np.where(self.is_given, np.int32(0), np.int32(NEVER))
         self.useful = self.is_given.copy()
-        self.confidence, self.aleatoric = np.full((2, self.given.size), np.nan, dtype=np.float32)
+        self.confidence, self.aleatoric, self.p_wrong = np.full((3, self.given.size), np.nan, dtype=np.float32)
+        self.suggested = np.full(self.given.size, UNLABELED, dtype=np.int32)
 
     @property
     def is_given(self) -> Array:
@@ -48,6 +51,11 @@ class RoundsState:
         """Leave the given labels only."""
         pseudo = ~self.is_given
         self.labels[pseudo], self.round[pseudo], self.useful[pseudo] = UNLABELED, NEVER, False
+
+    def believe(self, rows: Rows, p_wrong: Array, useful: Array, otherwise: Array) -> None:
+        """Take what is believed of given labels, and what the suspects among them would otherwise be."""
+        self.p_wrong[rows], self.useful[rows] = p_wrong, useful
+        self.suggested[rows] = np.where(useful, UNLABELED, otherwise)
 
     def judge(self, rows: Rows, useful: Array, confidence: Array, aleatoric: Array) -> None:
         """Take the verdict on some rows, and forget what was thought of the others."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,21 @@ class Trainer:
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone = find_backbone(estimator)
 
-    def fit(self, rows: Rows, labels: Array, *dynamics: Dynamics, watched: Rows | None = None) -> BaseEstimator:
-        """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows."""
+    def fit(
+        self,
+        rows: Rows,
+        labels: Array,
+        *dynamics: Dynamics,
+        watched: Rows | None = None,
+        weights: Array | None = None,
+    ) -> BaseEstimator:
+        """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows.
+
+        `weights` (m,) multiply the sample weights; a row may stand there several times, with different labels.
+        """
         seed = self._draw_seed()
         watch = Watch(self.pool if watched is None else self.pool.take(watched), *dynamics) if dynamics else None
-        fitted = self._fit(self._prepared(seed, self.pool.n_rows), rows, labels, seed, watch)
+        fitted = self._fit(self._prepared(seed, self.pool.n_rows), rows, labels, seed, watch, weights)
         if self._is_small(self.pool.n_rows):
             self.backbone.release_threads(fitted, self.estimator)  # the next table may be large
         return fitted
@@ -70,17 +80,22 @@ class Trainer:
         The only row of a class is the exception: every model is trained on it, because it must know all classes.
         """
         folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size)))
-        seeds = [self._draw_seed() for _ in folds]
-
-        def one_fold(train: Array, test: Array, seed: int) -> Array:
-            member = self._fit(self._prepared(seed, train.size, alone=False), rows[train], labels[train], seed)
-            return self.predict(member, rows[test])
-
+        trainings = [(rows[train], labels[train]) for train, _ in folds]
+        predicted = self.fit_and_predict(trainings, [rows[test] for _, test in folds])
         p = np.empty((rows.size, self.n_classes))
-        arguments = [(*fold, seed) for fold, seed in zip(folds, seeds, strict=True)]
-        for (_, test), predicted in zip(folds, self._in_parallel(one_fold, arguments), strict=True):
-            p[test] = predicted
+        for (_, test), part in zip(folds, predicted, strict=True):
+            p[test] = part
         return p
+
+    def fit_and_predict(self, trainings: Sequence[tuple[Rows, Array]], targets: Sequence[Rows]) -> Iterable[Array]:
+        """Train a clone on each set of rows and labels; yield its class probabilities of the targets, in order."""
+        seeds = [self._draw_seed() for _ in trainings]
+
+        def one(training: tuple[Rows, Array], wanted: Rows, seed: int) -> Array:
+            member = self._fit(self._prepared(seed, training[0].size, alone=False), *training, seed)
+            return self.predict(member, wanted)
+
+        return self._in_parallel(one, zip(trainings, targets, seeds, strict=True))
 
     def ensemble(self, rows: Rows, labels: Array, targets: Rows, n_models: int) -> Moments:
         """Moments over varied members trained on `rows` of the class probabilities of the `targets`.
@@ -113,11 +128,18 @@ class Trainer:
         return list(self._in_parallel(one_member, draws))
 
     def _fit(
-        self, estimator: BaseEstimator, rows: Rows, labels: Array, seed: int, watch: Watch | None = None
+        self,
+        estimator: BaseEstimator,
+        rows: Rows,
+        labels: Array,
+        seed: int,
+        watch: Watch | None = None,
+        weights: Array | None = None,
     ) -> BaseEstimator:
-        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        if self.sample_weight is not None:
+            weights = self.sample_weight[rows] if weights is None else weights * self.sample_weight[rows]
         with self.backbone.seeding(seed):
-            self.backbone.fit(estimator, self.pool.take(rows), labels, weight, watch)
+            self.backbone.fit(estimator, self.pool.take(rows), labels, weights, watch)
         return estimator
 
     def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:

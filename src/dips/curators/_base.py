@@ -63,6 +63,7 @@ class Curator(Named):
 
     Attributes
     ----------
+    believes : True for a curator that answers with beliefs, which the last model is trained on, instead of a mask
     curates : False for a curator that keeps every row, so that no dynamics are needed
     evens_classes : labelers propose rows of each class in proportion to the useful labels; where these are very
         skewed, the authors even the classes out. False leaves the proportions as they are
@@ -72,6 +73,7 @@ class Curator(Named):
 
     judges: ClassVar[tuple[str, ...]] = ("tables", "images")
     statistics: ClassVar[tuple[str, ...]] = ()
+    believes: ClassVar[bool] = False
     curates: ClassVar[bool] = True
     evens_classes: ClassVar[bool] = True
     window: tuple[float, float] = (0.0, 1.0)

@@ -9,18 +9,18 @@ from dips.curators._base import Curator
 from dips.exceptions import InputError
 
 Kind = Literal["tables", "images"]
-_DEFAULTS: dict[Kind, str] = {"tables": "auto", "images": "image_auto"}  # what "auto" means
+_DEFAULTS: dict[Kind, str] = {"tables": "beliefs", "images": "image_auto"}  # what "auto" means
 
 
 def curator_names(kind: Kind) -> list[str]:
-    """Names of the curators that judge tables, or images.
+    """Names of the curators that judge tables, or images; "auto" is the default for these.
 
     Examples
     --------
     >>> "fine" in curator_names("tables"), "fine" in curator_names("images")
     (True, False)
     """
-    return [name for name, cls in CURATORS.by_name().items() if kind in cls.judges]
+    return ["auto", *(name for name, cls in CURATORS.by_name().items() if kind in cls.judges)]
 
 
 def resolve_curator(spec: Any, kind: Kind) -> Curator:

@@ -8,14 +8,14 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval
-from dips.curators._auto import noise_rate
+from dips.curators._adaptive import noise_rate
 from dips.curators._base import Curator, Evidence
 
 
 class ImageAuto(Curator):
     """Suspects are as many labels as look wrong, and some more: those with the least confidence. No threshold to tune.
 
-    It differs from the tables' :class:`~dips.curators.Auto` because semi-supervised training on images differs:
+    It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
     - If there are enough labels, doing without one costs little, because its image stays among the unlabeled ones; a
       wrong label is memorized. So `margin` times the estimated share are suspects, as long as `enough` labels are left.

@@ -26,6 +26,11 @@ def check_backbone(estimator: BaseEstimator) -> None:
 
     The estimator is copied, and trained on small tables of six columns and two classes.
 
+    Parameters
+    ----------
+    estimator : classifier
+        Copied, so it is left as it is.
+
     Examples
     --------
     >>> from sklearn.ensemble import HistGradientBoostingClassifier

@@ -23,6 +23,10 @@ from dips.testing._parts import NoRandomNumbers, check_is_documented_and_clonabl
 def check_curator(curator: Curator | type[Curator]) -> None:
     """Check that a curator keeps the contract; raises an ``AssertionError`` that says what it does not do.
 
+    Parameters
+    ----------
+    curator : Curator, or a class of them
+
     Examples
     --------
     >>> from dips.curators import DIPS
@@ -32,7 +36,13 @@ def check_curator(curator: Curator | type[Curator]) -> None:
 
 
 def random_trajectories(n: int = 60, n_classes: int = 3, n_checkpoints: int = 8, random_state: int = 0) -> Array:
-    """Class probabilities (E, n, C) that drift and tremble over the checkpoints."""
+    """Class probabilities (E, n, C) that drift and tremble over the checkpoints.
+
+    Parameters
+    ----------
+    n, n_classes, n_checkpoints : int
+    random_state : int
+    """
     rng = np.random.RandomState(random_state)
     start, end = rng.normal(size=(2, n, n_classes))
     e = np.linspace(0, 1, n_checkpoints)[:, None, None]
@@ -50,7 +60,19 @@ def random_labels(n: int = 60, n_classes: int = 3, random_state: int = 0) -> Arr
 def make_evidence(
     trajectories: Array, labels: Array, is_given: Array | None = None, features: Any = None, t: int = 0
 ) -> Evidence:
-    """Evidence made of class probabilities (E, n, C) at every checkpoint, and of labels (n,)."""
+    """Evidence made of class probabilities (E, n, C) at every checkpoint, and of labels (n,).
+
+    Parameters
+    ----------
+    trajectories : array (E, n, C)
+    labels : array (n,)
+    is_given : mask (n,), optional
+        False for pseudo-labels; without it, all are given.
+    features : table, optional
+        The rows themselves.
+    t : int
+        The round; 0 is the start.
+    """
     n_checkpoints, n, n_classes = trajectories.shape
     dynamics = Dynamics(n, n_classes, STATISTICS)
     dynamics.begin(n_checkpoints)

@@ -27,6 +27,10 @@ N_MODELS = 6  # members of the ensembles here; a labeler that has the setting n_
 def check_labeler(labeler: Labeler | type[Labeler]) -> None:
     """Check that a labeler keeps the contract; raises an ``AssertionError`` that says what it does not do.
 
+    Parameters
+    ----------
+    labeler : Labeler, or a class of them
+
     Examples
     --------
     >>> from dips.labelers import Greedy
@@ -38,7 +42,16 @@ def check_labeler(labeler: Labeler | type[Labeler]) -> None:
 def random_members(
     n: int = 60, n_classes: int = 3, n_models: int = N_MODELS, random_state: int = 0, spread: float = 0.3
 ) -> Array:
-    """Class probabilities (M, n, C) of members that agree on some rows and not on others."""
+    """Class probabilities (M, n, C) of members that agree on some rows and not on others.
+
+    Parameters
+    ----------
+    n, n_classes, n_models : int
+        Rows, classes, members.
+    random_state : int
+    spread : float
+        How far members differ.
+    """
     rng = np.random.RandomState(random_state)
     center = rng.normal(scale=3, size=(n, n_classes))
     logits = center + rng.uniform(0, 3, size=(1, n, 1)) * spread * rng.normal(size=(n_models, n, n_classes))
@@ -57,6 +70,18 @@ def make_candidates(
     """Candidates made of the class probabilities (M, n, C) of the members of an ensemble.
 
     Unless given, the features of the rows gather around one point per class, that of the first member's prediction.
+
+    Parameters
+    ----------
+    members : array (M, n, C)
+    caps : array (C,), optional
+        The most rows that each class may get.
+    frequencies : array (C,), optional
+        Shares of the classes among the useful labels.
+    t, n_rounds : int
+        The round, and how many there are.
+    features : array (n, p), optional
+        The rows themselves.
     """
     n, n_classes = members.shape[1:]
     rows = 3 * np.eye(n_classes)[members[0].argmax(axis=1)] + members[0] if features is None else features

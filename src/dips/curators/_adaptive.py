@@ -1,4 +1,4 @@
-"""The default: an estimate of the noise says how many labels are suspects, the dynamics say which."""
+"""Adaptive: an estimate of the noise says how many labels are suspects, the dynamics say which."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dips.curators._base import Curator, Evidence
 from dips.curators._second_opinion import linear_out_of_fold
 
 
-class Auto(Curator):
+class Adaptive(Curator):
     """As many labels are suspects as look wrong: those with the least confidence. No threshold to tune.
 
     A fixed threshold on the average confidence fits one backbone only: a slow learner has little confidence in any row.
@@ -45,7 +45,7 @@ class Auto(Curator):
     confidence_ : (n_given,) average confidence in each given label over all trainings
     """
 
-    name = "auto"
+    name = "adaptive"
     evens_classes = False  # wrong labels are often of the rarer class; evened out, it would get more rows than it has
     _parameter_constraints = {
         "n_folds": [Interval(Integral, 2, None, closed="left")],

@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
-from dips.curators import Auto
-from dips.curators._auto import noise_rate, weight_of_second
+from dips.curators import Adaptive
+from dips.curators._adaptive import noise_rate, weight_of_second
 from dips.curators._second_opinion import linear_out_of_fold
 from dips.datasets import flip_labels, make_quadrants
 
@@ -55,7 +55,7 @@ def evidence_with_noise_rate(share, n=100, is_given=None):
 
 @pytest.mark.parametrize(("share", "dropped"), [(0.0, 0), (0.1, 10), (0.3, 30)])
 def test_without_caution_as_many_labels_are_dropped_as_look_wrong(share, dropped):
-    curator = Auto(caution=0)
+    curator = Adaptive(caution=0)
     evidence = evidence_with_noise_rate(share)
     useful = curator.curate(evidence)
     assert curator.noise_rate_ == pytest.approx(share)
@@ -69,7 +69,7 @@ def test_a_linear_model_is_asked_for_a_second_opinion():
     labels, p = np.arange(100) % 2, rng.dirichlet([1, 1], 100)
     features = (labels + 0.1 * rng.normal(size=100))[:, None]
     evidence = make_evidence(random_trajectories(100, 2), labels, features=features)
-    curator = Auto()
+    curator = Adaptive()
     curator.curate(dataclasses.replace(evidence, out_of_fold=lambda n_folds: p))
     second = linear_out_of_fold(features, labels, 2, 5)
     np.testing.assert_allclose(curator.out_of_fold_, second[np.arange(100), labels])
@@ -91,17 +91,17 @@ def test_the_second_opinion_is_heard_as_far_as_it_is_right():
 
 
 def test_caution_takes_standard_errors_off_the_estimate():
-    useful = Auto(caution=2).curate(evidence_with_noise_rate(0.1))
+    useful = Adaptive(caution=2).curate(evidence_with_noise_rate(0.1))
     assert (~useful).sum() == round(100 * (0.1 - 2 * np.sqrt(0.1 * 0.9 / 100)))
 
 
 def test_no_more_than_max_drop_goes():
-    assert (~Auto(max_drop=0.2, caution=0).curate(evidence_with_noise_rate(0.4))).sum() == 20
+    assert (~Adaptive(max_drop=0.2, caution=0).curate(evidence_with_noise_rate(0.4))).sum() == 20
 
 
 def test_the_noise_is_estimated_once_and_the_ranking_renewed():
     calls = []
-    curator = Auto(caution=0)
+    curator = Adaptive(caution=0)
     first = evidence_with_noise_rate(0.2)
     first = dataclasses.replace(first, out_of_fold=lambda k, ask=first.out_of_fold: calls.append(k) or ask(k))
     second = dataclasses.replace(first, statistics={"confidence": -first.confidence, "aleatoric": first.aleatoric})
@@ -115,7 +115,7 @@ def test_a_pseudo_label_stays_while_it_is_believed_most():
     labels, trajectories = random_labels(60, 3), random_trajectories(60, 3)
     is_given = np.arange(60) < 30
     evidence = make_evidence(trajectories, labels, is_given)
-    useful = Auto().curate(evidence)
+    useful = Adaptive().curate(evidence)
     believed = trajectories.mean(axis=0).argmax(axis=1) == labels
     assert (useful[~is_given] == believed[~is_given]).all()
 

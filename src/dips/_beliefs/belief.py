@@ -1,0 +1,96 @@
+"""Beliefs: what teachers and the given label together say about a row's true class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dips._beliefs.noise import NoiseRate, Panel, transition
+from dips._beliefs.teachers import Answers
+from dips._tools.arrays import Array
+
+_HEARD = 1e-3  # noise rates that are less probable are left out
+_LEAN_BACK = 0.5
+_LEAN_STEPS, _LEAN_RATE = 30, 0.2
+_LEAST_KEPT = 2  # labels of each class that are never set aside
+_SUPPORTED_Z = 1.645  # one-sided 95 %
+
+
+def average_beliefs(
+    answers: Sequence[Answers], labels: Array, noise: NoiseRate, panels: Sequence[Panel]
+) -> tuple[Array, Array]:
+    """Average over noise rates: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C)."""
+    labeled, unlabeled = [a.labeled for a in answers], [a.unlabeled for a in answers]
+    heard = [i for i, probability in enumerate(noise.posterior) if probability > _HEARD]
+    weights = noise.posterior[heard] / noise.posterior[heard].sum()
+    p = np.array([panels[i](labeled) for i in heard])  # (rates, n, C)
+    q = np.tensordot(weights, np.array([panels[i](unlabeled) for i in heard]), axes=1)  # (m, C)
+    offsets = lean_back(np.concatenate([np.tensordot(weights, p, axes=1), q]))
+    believed = [believe(shift(each, offsets), labels, noise.rates[i]) for i, each in zip(heard, p, strict=True)]
+    return np.tensordot(weights, np.array(believed), axes=1), shift(q, offsets)
+
+
+def believe(p: Array, labels: Array, rate: float) -> Array:
+    """p(true class | row, label) from p(true class | row) and the noise rate: Bayes' rule.
+
+    Examples
+    --------
+    >>> believe(np.array([[0.9, 0.1]]), np.array([1]), rate=0.2).round(3)
+    array([[0.692, 0.308]])
+    """
+    joint = p * transition(rate, p.shape[1])[:, labels].T
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+def lean_back(p: Array) -> Array:
+    """Log offsets (C,) that move decisions on rows `p` half-way towards each class's probability mass.
+
+    Averaged, uncertain probabilities decide for the larger class far more often than it occurs. With the full offsets,
+    a class would be decided for as often as its mean probability says (class mass normalization).
+    """
+    n, n_classes = p.shape
+    offsets, mass = np.zeros(n_classes), np.maximum(p.mean(axis=0), 1e-4)
+    for _ in range(_LEAN_STEPS):
+        decided = (np.bincount((p * np.exp(offsets)).argmax(axis=1), minlength=n_classes) + 1) / (n + n_classes)
+        offsets += _LEAN_RATE * (np.log(mass) - np.log(decided))
+    return _LEAN_BACK * (offsets - offsets.mean())
+
+
+def shift(p: Array, offsets: Array) -> Array:
+    """Probabilities with log offsets added."""
+    shifted = p * np.exp(offsets)
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+def probably_right(p_wrong: Array, labels: Array) -> Array:
+    """Mask of the labels to keep: in each class all but as many as are expected to be wrong, the least believed.
+
+    Examples
+    --------
+    >>> probably_right(np.array([0.9, 0.1, 0.1, 0.0, 0.0]), np.array([0, 0, 0, 1, 1]))
+    array([False,  True,  True,  True,  True])
+    """
+    keep = np.ones(labels.size, dtype=bool)
+    for c in np.unique(labels):
+        rows = np.flatnonzero(labels == c)
+        n_wrong = min(round(p_wrong[rows].sum()), max(rows.size - _LEAST_KEPT, 0))
+        keep[rows[np.argsort(-p_wrong[rows], kind="stable")[:n_wrong]]] = False
+    return keep
+
+
+def protect_classes(belief: Array, labels: Array, noise: NoiseRate) -> Array:
+    """Beliefs in which no class loses more of its labels than its noise, with its uncertainty, supports.
+
+    Where the expected number of wrong labels of a class is above that bound, its beliefs are moved back towards the
+    labels as given. A rare class is the one in danger: its rows look like errors of the others.
+    """
+    belief = belief.copy()
+    for c in np.unique(labels):
+        rows = np.flatnonzero(labels == c)
+        expected = (1 - belief[rows, c]).sum()
+        bound = rows.size * min(1.0, noise.high + _SUPPORTED_Z * np.sqrt(noise.high * (1 - noise.high) / rows.size))
+        if expected > bound:
+            belief[rows] *= bound / expected
+            belief[rows, c] += 1 - bound / expected
+    return belief

@@ -1,0 +1,123 @@
+"""From labels to beliefs: ask the teachers, estimate the noise, and ask again without the labels that look wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
+from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
+from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers, numeric_columns
+from dips._data.folds import training_and_test
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array, Rows
+
+
+@dataclass(frozen=True)
+class RowBeliefs:
+    """What is believed about every row.
+
+    Attributes
+    ----------
+    labeled : (n, C) distribution over the true class of each labeled row, its label taken into account
+    unlabeled : (m, C) of each unlabeled row
+    out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
+    noise : the estimated share of wrong labels
+    teachers : weight of each teacher at the mean noise rate
+    """
+
+    labeled: Array
+    unlabeled: Array
+    out_of_fold: Array
+    noise: NoiseRate
+    teachers: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is trained. Where labels are few, more teachers and folds pay; where they abound, they only cost."""
+
+    n_folds: int
+    helpers: tuple[str, ...]
+    helpers_again: tuple[str, ...]  # in the second round; none, no second round
+    max_rows: int  # that one backbone is trained on
+    max_rows_helper: int
+
+    @classmethod
+    def for_labels(cls, n: int, n_folds: int | None = None) -> Effort:
+        """Return the effort for so many labels."""
+        all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
+        if n < 10_000:
+            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000)
+        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000)  # the audit costs under three fits
+
+
+def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort) -> RowBeliefs:
+    """Return what is believed about labeled rows of the trainer's pool, and about unlabeled ones.
+
+    Parameters
+    ----------
+    trainer : trains the backbone, and owns the pool
+    labeled, labels : rows of the pool and their codes
+    unlabeled : rows of the pool
+    effort : how much to train
+    """
+    rng = trainer.rng
+    teachers = _make_teachers(trainer, labeled, unlabeled, effort)
+    folds = list(training_and_test(labels, effort.n_folds, rng.permutation(labels.size)))
+    every = np.ones(labels.size, dtype=bool)
+    answers = _ask(teachers, labels, folds, every, rng)
+    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng)
+    belief, distribution = average_beliefs(answers, labels, noise, panels)
+    weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
+    names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
+
+    right = probably_right(1 - belief[np.arange(labels.size), labels], labels)
+    if effort.helpers_again and not right.all():
+        kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
+        again = _ask(kept, labels, folds, right, rng)
+        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng)
+        belief_again, distribution_again = average_beliefs(again, labels, noise, panels_again)
+        belief, distribution = (belief + belief_again) / 2, (distribution + distribution_again) / 2
+    out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
+    return RowBeliefs(protect_classes(belief, labels, noise), distribution, out_of_fold, noise, names)
+
+
+def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort) -> list[Teacher]:
+    """Return the backbone, and the helpers where the rows can be read as numbers."""
+    teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
+    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
+    if X is not None and X.shape[1]:
+        weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
+        shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
+        teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
+    return teachers
+
+
+def _ask(
+    teachers: Sequence[Teacher],
+    labels: Array,
+    folds: Sequence[tuple[Array, Array]],
+    right: Array,
+    rng: np.random.RandomState,
+) -> list[Answers]:
+    """Ask every teacher, trained on no more rows than it may be, and on none that is not right."""
+    tests = [np.flatnonzero(test) for _, test in folds]
+    answers = []
+    for teacher in teachers:
+        trainings = [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds]
+        answers.append(teacher.answer(trainings, tests, labels))
+    return answers
+
+
+def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:
+    """Positions to train on: at most so many, right ones, and at least one of every class that the fold has."""
+    rows = np.flatnonzero(train & right)
+    if rows.size > most:
+        rows = np.sort(rng.choice(rows, most, replace=False))
+    everywhere = np.flatnonzero(train)
+    classes, first = np.unique(labels[everywhere], return_index=True)
+    missing = ~np.isin(classes, labels[rows])
+    return np.concatenate([rows, everywhere[first[missing]]])

@@ -1,0 +1,180 @@
+"""The noise model: what share of the labels is wrong, and what calibrated teachers say under each rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from dips._tools.arrays import Array
+
+_RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
+_MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
+_LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
+_MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them
+
+# Chosen on seven tables and checked on three others; docs/beliefs.md has the figures.
+_TEMPERATURE = 5.0  # nats of log likelihood that a teacher may fall behind before its weight shrinks by e
+_SLOPE_PRECISION = 0.3  # of a teacher's slope around 1
+_OFFSET_PRECISION = 4.0  # of its class offsets around 0
+_MAX_SLOPE = 6.0
+_PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
+_PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
+_INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
+
+
+@dataclass(frozen=True)
+class NoiseRate:
+    """The estimated share of wrong labels.
+
+    Attributes
+    ----------
+    mean : of the posterior
+    low, high : rates outside are much less likely than the best one
+    rates, posterior : the grid, and the probability of each rate on it
+    """
+
+    mean: float
+    low: float
+    high: float
+    rates: Array = field(repr=False)
+    posterior: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """p(true class) = softmax(slope · evidence + offsets).
+
+    Evidence is what a teacher says about a row beyond the class frequencies. Only that is sharpened, so that a rare
+    class does not vanish where the teacher must be trusted more than it trusts itself.
+    """
+
+    slope: float
+    offsets: Array  # (C,) log prior of each class included
+    usual: Array  # (C,) the teacher's mean answer
+
+    def __call__(self, p: Array) -> Array:
+        return softmax(self.slope * evidence(p, self.usual) + self.offsets, axis=1)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Calibrated teachers and the weight of each, under one noise rate."""
+
+    calibrations: list[Calibration]
+    weights: Array
+    log_likelihood: float
+
+    def __call__(self, answers: Sequence[Array]) -> Array:
+        """Weighted mean of the calibrated answers (m, C)."""
+        parts = zip(self.weights, self.calibrations, answers, strict=True)
+        return np.sum([weight * calibration(p) for weight, calibration, p in parts if weight > 1e-4], axis=0)
+
+
+def estimate_noise(
+    answers: Sequence[Array], labels: Array, rng: np.random.RandomState
+) -> tuple[NoiseRate, list[Panel]]:
+    """Return what the noise rate may be, and the panel of teachers under each rate.
+
+    Parameters
+    ----------
+    answers : (n, C) out-of-fold probabilities of each teacher
+    labels : (n,) codes
+    rng : draws the rows of the estimate where labels abound
+    """
+    n_classes = answers[0].shape[1]
+    rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
+    panels = calibrate_panels(answers, labels, rates, rng)
+    log_likelihood = np.array([panel.log_likelihood for panel in panels])
+    posterior = _posterior(rates, log_likelihood)
+    low, high = likely_range(rates, log_likelihood)
+    return NoiseRate(float(posterior @ rates), low, high, rates, posterior), panels
+
+
+def calibrate_panels(answers: Sequence[Array], labels: Array, rates: Array, rng: np.random.RandomState) -> list[Panel]:
+    """Return the panel of teachers under each noise rate."""
+    if labels.size > _MAX_ROWS:
+        rows = rng.choice(labels.size, _MAX_ROWS, replace=False)
+        answers, labels = [p[rows] for p in answers], labels[rows]
+    starts: list[Array | None] = [None] * len(answers)  # each rate starts where the one before it ended
+    return [_calibrate_panel(answers, labels, rate, starts) for rate in rates]
+
+
+def transition(rate: float, n_classes: int) -> Array:
+    """T[c, k]: probability that a row of class c is labeled k; all wrong labels are equally likely.
+
+    Examples
+    --------
+    >>> transition(0.2, 3).round(2)
+    array([[0.8, 0.1, 0.1],
+           [0.1, 0.8, 0.1],
+           [0.1, 0.1, 0.8]])
+    """
+    T = np.full((n_classes, n_classes), rate / (n_classes - 1))
+    np.fill_diagonal(T, 1 - rate)
+    return T
+
+
+def evidence(p: Array, usual: Array) -> Array:
+    """Log probabilities less the usual ones."""
+    return np.log(np.clip(p, _LEAST_PROBABILITY, 1)) - np.log(np.clip(usual, _LEAST_PROBABILITY, 1))
+
+
+def likely_range(rates: Array, log_likelihood: Array) -> tuple[float, float]:
+    """Return the range of rates that explain the labels nearly as well as the best."""
+    fine = np.linspace(rates[0], rates[-1], 500)
+    inside = fine[np.interp(fine, rates, log_likelihood - log_likelihood.max()) >= -_INTERVAL_DROP]
+    return float(inside.min()), float(inside.max())
+
+
+def _posterior(rates: Array, log_likelihood: Array) -> Array:
+    """Probability of each rate: a density that rises with the rate, and a lump at 0.
+
+    The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.
+    """
+    log_density = log_likelihood + _PRIOR_SLOPE * rates / _RATES[-1]
+    density = np.exp(log_density - log_density.max())
+    mass = density * np.gradient(rates)
+    mass[0] += _PRIOR_MASS_AT_0 * _RATES[-1] * density[0]
+    return mass / mass.sum()
+
+
+def _calibrate_panel(answers: Sequence[Array], labels: Array, rate: float, starts: list[Array | None]) -> Panel:
+    """Calibrate every teacher under a noise rate, and weigh it by how well it then explains the labels."""
+    n_classes = answers[0].shape[1]
+    T = transition(rate, n_classes)
+    prior = (np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes)
+    calibrations, explained = [], []
+    for i, p in enumerate(answers):
+        calibration, starts[i] = _calibrate(p, labels, T, prior, starts[i])
+        calibrations.append(calibration)
+        explained.append((calibration(p) * T[:, labels].T).sum(axis=1))
+    probability = np.array(explained)  # (teachers, n) of each label as it was given
+    log_likelihood = np.log(probability).sum(axis=1)
+    weights = softmax(log_likelihood / _TEMPERATURE)
+    return Panel(calibrations, weights, float(np.log(weights @ probability).sum()))
+
+
+def _calibrate(p: Array, labels: Array, T: Array, prior: Array, start: Array | None) -> tuple[Calibration, Array]:
+    """Find the slope and offsets with which answers `p`, seen through the noise `T`, explain the labels best."""
+    usual = p.mean(axis=0)
+    said, base, seen = evidence(p, usual), np.log(prior), T[:, labels].T
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        slope, offsets = parameters[0], parameters[1:]
+        clean = softmax(slope * said + base + offsets, axis=1)
+        joint = clean * seen
+        probability = joint.sum(axis=1)
+        error = clean - joint / probability[:, None]
+        penalty = _SLOPE_PRECISION * (slope - 1) ** 2 + _OFFSET_PRECISION * (offsets**2).sum()
+        by_slope = (error * said).sum() + _SLOPE_PRECISION * (slope - 1)
+        by_offset = error.sum(axis=0) + _OFFSET_PRECISION * offsets
+        return float(-np.log(probability).sum() + penalty / 2), np.append(by_slope, by_offset)
+
+    start = np.append(1.0, np.zeros(p.shape[1])) if start is None else start
+    bounds = [(0.02, _MAX_SLOPE)] + [(-3.0, 3.0)] * p.shape[1]
+    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 40}).x
+    return Calibration(float(best[0]), base + best[1:], usual), best

@@ -1,0 +1,169 @@
+"""The student: the user's backbone, trained on beliefs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from dips._beliefs.belief import probably_right
+from dips._beliefs.learning import Effort, learn_beliefs
+from dips._data.labels import UNLABELED
+from dips._dynamics import Dynamics
+from dips._rounds.curation import dynamics_for
+from dips._rounds.rounds import Rounds
+from dips._rounds.state import RoundsState
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
+from dips.curators import Beliefs, KeepAll
+from dips.exceptions import InputError
+from dips.labelers import Labeler
+
+_PLAUSIBLE = 0.02  # a class that is less probable is left out of a row's training
+_COPIES = 5  # of each row where the backbone takes no weights: beliefs are rounded to fifths
+
+
+class BeliefTraining:
+    """Learn beliefs about labels and unlabeled rows, then train the student on them.
+
+    Parameters
+    ----------
+    trainer : trains the backbone on rows of its pool
+    labeler : proposes which unlabeled rows the student learns from; None takes all of the sample
+    curator : the settings of the beliefs; what was estimated is kept in it
+    n_rounds, grow : of the labeler
+    track : labeled rows, by position, whose probabilities at every checkpoint are kept
+    observer : told of the two stages
+    use_unlabeled : whether unlabeled rows are looked at
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        labeler: Labeler | None,
+        curator: Beliefs,
+        n_rounds: int = 1,
+        grow: bool = True,
+        track: Array | None = None,
+        observer: Observer | None = None,
+        use_unlabeled: bool = True,
+    ) -> None:
+        self.trainer, self.labeler, self.curator = trainer, labeler, curator
+        self.n_rounds, self.grow, self.use_unlabeled = n_rounds, grow, use_unlabeled
+        self.track = np.empty(0, dtype=np.intp) if track is None else track
+        self.observer = observer or Observer()
+        self.has_checkpoints = _has_checkpoints(trainer, required=bool(self.track.size))
+
+    def run(self, given: Array) -> RoundsState:
+        """Judge the labels, choose unlabeled rows, and train the student."""
+        state, began = RoundsState(given), time.perf_counter()
+        labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
+        labels = given[labeled]
+        effort = Effort.for_labels(labels.size, self.curator.n_folds)
+        beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort)
+        noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
+        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])
+        p_wrong = 1 - beliefs.labeled[at_label]
+        state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
+        self._tell(state, 0, labeled.size, 0, began)
+
+        began, chosen = time.perf_counter(), self._choose(state, sample)
+        state.label(sample[chosen], beliefs.unlabeled[chosen].argmax(axis=1), 1)
+        state.useful[sample[chosen]] = True
+        self._train(state, labeled, sample[chosen], np.concatenate([beliefs.labeled, beliefs.unlabeled[chosen]]))
+        state.termination = "all_labeled" if chosen.all() and sample.size == (~state.is_given).sum() else "max_iter"
+        self._tell(state, 1, labeled.size, int(chosen.sum()), began)
+        return state
+
+    def _sample(self, given: Array) -> Rows:
+        """Unlabeled rows that are looked at: all of them, or a sample."""
+        rows = np.flatnonzero(given == UNLABELED)
+        most = self.curator.max_unlabeled if self.use_unlabeled else 0
+        return rows if rows.size <= most else np.sort(self.trainer.rng.choice(rows, most, replace=False))
+
+    def _choose(self, state: RoundsState, sample: Rows) -> Array:
+        """Mask of the sampled rows that the student learns from."""
+        if self.labeler is None or not sample.size:
+            return np.ones(sample.size, dtype=bool)
+        rounds = Rounds(self.trainer, self.labeler, KeepAll(), self.n_rounds, self.grow, among=sample)
+        proposed = rounds.run(np.where(state.useful, state.given, UNLABELED))
+        return proposed.labels[sample] != UNLABELED
+
+    def _train(self, state: RoundsState, labeled: Rows, unlabeled: Rows, belief: Array) -> None:
+        """Fit the student, and watch it where it has checkpoints."""
+        rows = np.concatenate([labeled, unlabeled])
+        takes_weights = self.trainer.backbone.takes_weights(self.trainer.estimator)
+        at, codes, weights = weighted_rows(belief) if takes_weights else repeated_rows(belief)
+        dynamics = [dynamics_for(self.curator, rows.size, self.trainer.n_classes, self.track)]
+        watched: dict[str, Any] = {"watched": rows} if self.has_checkpoints else {}
+        seen: list[Dynamics] = dynamics if self.has_checkpoints else []
+        state.estimator = self.trainer.fit(rows[at], codes, *seen, **watched, weights=weights)
+        if self.has_checkpoints:
+            statistics = dynamics[0].at(state.labels[rows], np.arange(rows.size))
+            state.confidence[rows], state.aleatoric[rows] = statistics["confidence"], statistics["aleatoric"]
+            state.trajectories = dynamics[0].trajectories if self.track.size else None
+
+    def _tell(self, state: RoundsState, t: int, n_given: int, n_pseudo: int, began: float) -> None:
+        state.history.append(
+            {
+                "round": t,
+                "n_given": n_given,
+                "n_pseudo": n_pseudo,
+                "n_proposed": n_pseudo,
+                "n_dropped": int((state.is_given & ~state.useful).sum()) if t == 0 else 0,
+                "n_returned": 0,
+                "n_left": int((state.labels == UNLABELED).sum()),
+                "elapsed_s": time.perf_counter() - began,
+            }
+        )
+        self.observer.on_round(state.history[-1], 1)
+
+
+def weighted_rows(belief: Array) -> tuple[Rows, Array, Array]:
+    """Positions, classes and weights to train on: each row once for every plausible class.
+
+    Examples
+    --------
+    >>> weighted_rows(np.array([[0.99, 0.01], [0.7, 0.3]]))
+    (array([0, 1, 1]), array([0, 0, 1]), array([0.99, 0.7 , 0.3 ]))
+    """
+    rows, classes = np.nonzero(belief > _PLAUSIBLE)
+    return rows, classes, belief[rows, classes]
+
+
+def repeated_rows(belief: Array) -> tuple[Rows, Array, None]:
+    """Positions and classes to train on where weights are not taken: each row five times, its classes in proportion.
+
+    Examples
+    --------
+    >>> repeated_rows(np.array([[0.7, 0.3]]))[1]
+    array([0, 0, 0, 0, 1])
+    """
+    copies = np.floor(belief * _COPIES + 1e-9)
+    rest = belief * _COPIES - copies
+    order = np.argsort(-rest, axis=1, kind="stable")
+    n_missing = (_COPIES - copies.sum(axis=1)).astype(np.intp)
+    extra = np.arange(belief.shape[1]) < n_missing[:, None]
+    np.put_along_axis(copies, order, np.take_along_axis(copies, order, axis=1) + extra, axis=1)
+    rows, classes = np.nonzero(copies)
+    n = copies[rows, classes].astype(np.intp)
+    return np.repeat(rows, n), np.repeat(classes, n), None
+
+
+def _other_class(belief: Array, labels: Array) -> Array:
+    """The most probable class other than the label, (n,)."""
+    others = belief.copy()
+    others[np.arange(labels.size), labels] = -1
+    return others.argmax(axis=1)
+
+
+def _has_checkpoints(trainer: Trainer, required: bool) -> bool:
+    try:
+        trainer.backbone.check(trainer.estimator)
+    except InputError:
+        if required:
+            raise
+        return False
+    return True

@@ -1,0 +1,56 @@
+"""Who learns: the rounds of Algorithm 1 for a curator that answers with a mask, a student for one that believes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from dips._beliefs.student import BeliefTraining
+from dips._rounds.rounds import Rounds
+from dips._rounds.state import RoundsState
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
+from dips.curators import Beliefs, Curator
+from dips.labelers import LABELERS, Labeler
+
+
+class Learner(Protocol):
+    """Learns from given labels, as codes with -1 for unlabeled."""
+
+    def run(self, given: Array) -> RoundsState:
+        """Return the last model and the account."""
+        ...
+
+
+def resolve_labeler(spec: Any, curator: Curator, curate: str) -> Labeler | None:
+    """Return the labeler that a user asked for.
+
+    "auto" leaves it to the curator: one that believes has a distribution for every unlabeled row and needs no labeler;
+    for the others it is greedy.
+    """
+    if isinstance(spec, str) and spec == "auto":
+        return None if curator.believes and curate != "neither" else LABELERS.resolve("greedy")
+    return LABELERS.resolve(spec)
+
+
+def make_pseudo_learner(
+    trainer: Trainer,
+    labeler: Labeler | None,
+    curator: Curator,
+    n_rounds: int,
+    grow: bool,
+    curate: str,
+    observer: Observer,
+) -> Learner:
+    """Return what learns from labeled and unlabeled rows."""
+    if isinstance(curator, Beliefs) and curate != "neither":
+        return BeliefTraining(trainer, labeler, curator, n_rounds, grow, observer=observer)
+    at_start, in_rounds = curate in ("both", "start"), curate in ("both", "rounds")
+    return Rounds(trainer, labeler, curator, n_rounds, grow, at_start, in_rounds, observer=observer)
+
+
+def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows) -> Learner:
+    """Return what learns from labeled rows alone: judge the labels, then train once more."""
+    if isinstance(curator, Beliefs):
+        return BeliefTraining(trainer, None, curator, track=track, use_unlabeled=False)
+    return Rounds(trainer, None, curator, track=track)

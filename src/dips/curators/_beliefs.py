@@ -1,0 +1,67 @@
+"""Beliefs, the default: how probable it is that each label is wrong, and a student trained on just that."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval
+from dips.curators._base import Curator, Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Beliefs(Curator):
+    """Belief instead of verdict: no row is dropped, each counts for as much as its label is believed.
+
+    Teachers that err differently judge every label out of fold: the backbone itself, linear models and randomized
+    trees. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
+    of each label to be wrong, and a distribution over the true class of every row. The last model is the backbone
+    trained on these distributions, labeled and unlabeled rows alike. In each class as many labels are suspects as are
+    expected to be wrong, those with the highest ``p_wrong``.
+
+    Works with every classifier that has ``predict_proba``; no checkpoints are needed.
+
+    Parameters
+    ----------
+    n_folds : int or None, default=None
+        Folds of the judgment; None takes 5 up to 2,000 labels and 3 above.
+    max_unlabeled : int, default=2000
+        How many unlabeled rows the last model learns from; of more, a sample is drawn. Some hundred give nearly all
+        that there is to gain.
+
+    Attributes
+    ----------
+    noise_rate_ : the estimated share of wrong labels
+    noise_interval_ : lowest and highest share that explain the labels nearly as well
+    teachers_ : weight of each teacher
+    out_of_fold_ : (n_given,) probability of each given label by teachers that did not know it
+    """
+
+    name = "beliefs"
+    believes = True
+    judges = ("tables",)
+    evens_classes = False
+    _parameter_constraints = {
+        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
+        "max_unlabeled": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(self, n_folds: int | None = None, max_unlabeled: int = 2_000) -> None:
+        self.n_folds = n_folds
+        self.max_unlabeled = max_unlabeled
+
+    def remember(
+        self, rate: float, interval: tuple[float, float], teachers: Mapping[str, float], out_of_fold: Array
+    ) -> None:
+        """Keep what was estimated."""
+        self.noise_rate_, self.noise_interval_ = rate, interval
+        self.teachers_, self.out_of_fold_ = dict(teachers), out_of_fold
+
+    def curate(self, evidence: Evidence) -> Array:
+        """Keep every row: beliefs weigh rows, they do not drop them."""
+        return np.ones(evidence.labels.shape, dtype=bool)
