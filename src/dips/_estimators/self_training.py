@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from dips._data.containers import check_columns, take
 from dips._data.labels import UNLABELED, Labels
 from dips._estimators.curated import CuratedClassifier
+from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
 from dips._estimators.validation import all_or_nothing, check_targets
 from dips._rounds.state import NEVER
@@ -152,7 +153,8 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
                 return self._fit_as_scikit_learn(X, y, params)
 
             # Validate: whatever can be refused is refused before any training.
-            weights = _only_weights("fit", self._routed("fit", params))
+            routed = self._routed("fit", params)
+            weights = routed.pop("sample_weight", None)
             labels = _one_target(check_targets(self, X, y))
             check_columns(self, X, reset=True)
             self._warn_of_settings(int((~labels.is_labeled).sum()))
@@ -161,7 +163,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
             rng = check_random_state(self.random_state)
             final, rounds, self.n_iter_ = labels.codes.copy(), np.where(labels.is_labeled, 0, NEVER), 0
             while True:
-                model = self._fit_curated(X, labels, final, weights, rng)
+                model = self._fit_curated(X, labels, final, weights, routed, rng)
                 unlabeled = np.flatnonzero(final == UNLABELED)
                 if not unlabeled.size or self.n_iter_ == self.max_iter:
                     break
@@ -224,7 +226,9 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         """Accuracy; without a curator, what the estimator's own ``score`` says."""
         if not self._is_curated():
             return super().score(X, y, **params)
-        weights = _only_weights("score", self._routed("score", params))
+        routed = self._routed("score", params)
+        weights = routed.pop("sample_weight", None)
+        _refuse_params("score", routed)
         check_columns(self, X, reset=False)
         return self.curated_.score(X, y, sample_weight=weights)
 
@@ -235,7 +239,8 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         mapping = MethodMapping()  # as in scikit-learn, except that what fit is given concerns no score
         for method in _DELEGATED:
             mapping = mapping.add(caller=method, callee=method)
-        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=type(self).__name__)
+        return router.add(estimator=requests_of(self.estimator), method_mapping=mapping)
 
     def _fit_as_scikit_learn(self, X: Any, y: Any, params: dict[str, Any]) -> SelfTrainingClassifier:
         if self.estimator is None:
@@ -249,13 +254,13 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         return clone(self.estimator)  # scikit-learn 1.7 would look for base_estimator, which it was about to remove
 
     def _fit_curated(
-        self, X: Any, labels: Labels, final: Array, weights: Any, rng: np.random.RandomState
+        self, X: Any, labels: Labels, final: Array, weights: Any, routed: dict[str, Any], rng: np.random.RandomState
     ) -> CuratedClassifier:
         """Return a model trained on the useful ones of the labels so far."""
         curator: Any = self.curator
         model = CuratedClassifier(self.estimator, curator=curator, random_state=rng.randint(_MAX_SEED))
         all_labeled = bool((final != UNLABELED).all())
-        return model._fit(X, labels.decode_or_none(final), weights, all_labeled=all_labeled)
+        return model._fit(X, labels.decode_or_none(final), weights, all_labeled, routed)
 
     def _surest(self, confidence: Array) -> Rows:
         """Positions of the rows to be labeled, by the criterion."""
@@ -282,7 +287,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Return those of the parameters that the estimator requests for a method."""
         raise_for_params(params, self, method)
-        return process_routing(self, method, **params).estimator[method]
+        return dict(process_routing(self, method, **params).estimator[method])
 
     def _is_curated(self) -> bool:
         return hasattr(self, "curated_")
@@ -304,11 +309,6 @@ def _one_target(targets: list[Labels]) -> Labels:
             "PseudoLabelClassifier, which takes it."
         )
     return targets[0]
-
-
-def _only_weights(method: str, routed: dict[str, Any]) -> Any:
-    _refuse_params(method, {name: value for name, value in routed.items() if name != "sample_weight"})
-    return routed.get("sample_weight")
 
 
 def _refuse_params(method: str, routed: dict[str, Any]) -> None:
