@@ -17,7 +17,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
     "dips": (
         "Estimators, audits and the tools around them.",
         {
-            "Learn from few and dirty labels": ["PseudoLabelClassifier", "CuratedClassifier"],
+            "Learn from few and dirty labels": ["PseudoLabelClassifier", "CuratedClassifier", "SelfTrainingClassifier"],
             "Audit labels": ["characterize", "Audit"],
             "From a table to a report": ["fit", "audit"],
             "Cross-validate": ["SemiSupervisedKFold"],

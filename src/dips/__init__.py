@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dips._estimators.curated import Audit, CuratedClassifier, characterize
     from dips._estimators.model_selection import SemiSupervisedKFold
     from dips._estimators.pseudo_label import PseudoLabelClassifier
+    from dips._estimators.self_training import SelfTrainingClassifier
     from dips._persistence.model import load_model, save_model
     from dips._study.auditing import audit
     from dips._study.fitting import fit
@@ -31,6 +32,7 @@ _HOMES = {
     "OutputError": "exceptions",
     "ParquetPool": "_data.parquet",
     "PseudoLabelClassifier": "_estimators.pseudo_label",
+    "SelfTrainingClassifier": "_estimators.self_training",
     "SemiSupervisedKFold": "_estimators.model_selection",
     "UserError": "exceptions",
     "audit": "_study.auditing",
@@ -50,6 +52,7 @@ __all__ = [
     "OutputError",
     "ParquetPool",
     "PseudoLabelClassifier",
+    "SelfTrainingClassifier",
     "SemiSupervisedKFold",
     "UserError",
     "__version__",

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from dips._data.containers import as_rows, check_columns, row_names, stack
@@ -19,8 +20,9 @@ from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool, StackedPool, TablePool
 from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
+from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
-from dips._estimators.validation import check_estimator_parameter, code_class_weights
+from dips._estimators.validation import code_class_weights
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array
@@ -59,8 +61,15 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         truth = true_label_table(y, self.classes_) if self.multilabel_ else true_labels(y, self.classes_)
         return float(accuracy_score(truth, self.predict(X), sample_weight=sample_weight))
 
-    def _make_pool(self, X: Any, X_unlabeled: Any = None) -> tuple[Pool, pd.Index | None]:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what ``fit`` takes itself, and what it passes on to the backbone's own ``fit``."""
+        return router_of(self, default_estimator() if self.estimator is None else self.estimator)
+
+    def _make_pool(self, estimator: BaseEstimator, X: Any, X_unlabeled: Any = None) -> tuple[Pool, pd.Index | None]:
         """Return all rows as the backbone wants them, the unlabeled last, and their names where they have any."""
+        is_no_table = getattr(X, "ndim", 2) > 2  # images and the like
+        as_it_is = is_no_table or find_backbone(estimator).reads_frames(estimator)
+        self.encoder_ = None if as_it_is else TableEncoder()
         if X_unlabeled is None:
             return TablePool(self._table(X, learn=True)), row_names(X)
         if isinstance(X_unlabeled, ParquetPool):
@@ -77,11 +86,21 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         both = stack(X, X_unlabeled)
         return TablePool(self._table(both, learn=True)), row_names(both)
 
-    def _make_trainer(self, estimator: BaseEstimator, pool: Pool, labels: Labels, weights: Array | None) -> Trainer:
-        """Return what trains clones of the estimator on rows of the pool."""
+    def _make_trainer(
+        self,
+        estimator: BaseEstimator,
+        pool: Pool,
+        labels: Labels,
+        weights: Array | None,
+        fit_params: dict[str, Any],
+        n_unlabeled: int = 0,
+    ) -> Trainer:
+        """Return what trains clones of the estimator on rows of the pool; so many of them are those of X_unlabeled."""
+        encode = partial(self._table, learn=False)
+        passed_on = make_fit_params(fit_params, estimator, pool.n_rows - n_unlabeled, n_unlabeled, labels, encode)
         estimator = code_class_weights(estimator, labels.classes)
         rng = check_random_state(self.random_state)
-        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs)
+        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on)
 
     def _keep(
         self,
@@ -109,11 +128,6 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     def _table(self, X: Any, learn: bool) -> Any:
         """Return the table as the backbone wants it: as it is for pipelines, as numbers for others."""
         check_columns(self, X, reset=learn)
-        if learn:
-            estimator = check_estimator_parameter(self.estimator)
-            is_no_table = getattr(X, "ndim", 2) > 2  # images and the like
-            as_it_is = is_no_table or find_backbone(estimator).reads_frames(estimator)
-            self.encoder_ = None if as_it_is else TableEncoder()
         if self.encoder_ is not None:
             return self.encoder_.encode(X, learn)
         return as_rows(X)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from dips._data.labels import Labels
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_curated_learner
+from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.samples import audit_samples
 from dips._estimators.validation import (
     N_JOBS,
@@ -90,25 +91,27 @@ class CuratedClassifier(CuratingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CuratedClassifier:
-        """Fit, judge the labels, and fit again on the useful rows."""
-        return self._fit(X, y, sample_weight, all_labeled=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> CuratedClassifier:
+        """Fit, judge the labels, and fit again on the useful rows; see :meth:`PseudoLabelClassifier.fit`."""
+        return self._fit(X, y, sample_weight, True, routed_to_backbone(self, fit_params))
 
     @fit_context(prefer_skip_nested_validation=False)
-    def _fit(self, X: Any, y: Any, sample_weight: Any, all_labeled: bool) -> CuratedClassifier:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, all_labeled: bool, fit_params: dict[str, Any]
+    ) -> CuratedClassifier:
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
-            estimator = check_estimator_parameter(self.estimator)
+            estimator, fit_params = absorbed(check_estimator_parameter(self.estimator), fit_params)
             targets = check_targets(self, X, y, all_labeled=all_labeled)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights = check_weights(sample_weight, targets)
-            pool, index = self._make_pool(X)
+            pool, index = self._make_pool(estimator, X)
 
             # Judge the labels, then train again on the useful ones, or on what is believed of them.
             learners = [
                 make_curated_learner(
-                    self._make_trainer(estimator, pool, labels, weights),
+                    self._make_trainer(estimator, pool, labels, weights, fit_params),
                     curator,
                     _tracked(self.track, labels, curator),
                 )
@@ -192,7 +195,7 @@ def characterize(
     True
     """
     model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
-    model._fit(X, y, sample_weight, all_labeled=False)
+    model._fit(X, y, sample_weight, all_labeled=False, fit_params={})
     return Audit(audit_samples(model.samples_), model.trajectories_, model)
 
 

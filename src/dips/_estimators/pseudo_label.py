@@ -18,6 +18,7 @@ from dips._data.parquet import ParquetPool
 from dips._data.pool import Pool
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_pseudo_learner, resolve_labeler
+from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
     N_JOBS,
     all_or_nothing,
@@ -151,7 +152,9 @@ class PseudoLabelClassifier(CuratingClassifier):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None) -> PseudoLabelClassifier:
+    def fit(
+        self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
 
         Parameters
@@ -165,26 +168,33 @@ class PseudoLabelClassifier(CuratingClassifier):
             More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory.
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
+        **fit_params
+            What else the backbone's own ``fit`` takes, such as ``eval_set`` or ``cat_features``, if
+            ``sklearn.set_config(enable_metadata_routing=True)`` is set and the backbone requests it. Tables and labels
+            to validate on are given as X and y are; what has one entry per row of X is cut to the rows of a training.
         """
         with self._observer() as observer, all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
-            estimator = check_estimator_parameter(self.estimator)
+            routed = routed_to_backbone(self, fit_params)
+            estimator, routed = absorbed(check_estimator_parameter(self.estimator), routed)
             targets = check_targets(self, X, y)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
             weights = check_weights(sample_weight, targets)
 
             # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.
+            n_more = 0
             if X_unlabeled is not None:
                 X_unlabeled = _opened(X_unlabeled, observer)
-                targets, weights = append_unlabeled(targets, weights, _n_unlabeled(X_unlabeled))
-            pool, index = self._make_pool(X, X_unlabeled)
+                n_more = _n_unlabeled(X_unlabeled)
+                targets, weights = append_unlabeled(targets, weights, n_more)
+            pool, index = self._make_pool(estimator, X, X_unlabeled)
 
             # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
             # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
             learners = [
                 make_pseudo_learner(
-                    self._make_trainer(estimator, pool, labels, weights),
+                    self._make_trainer(estimator, pool, labels, weights, routed, n_more),
                     labeler,
                     curator,
                     self.n_rounds,

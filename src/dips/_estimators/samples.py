@@ -86,6 +86,27 @@ def samples_of_rounds(state: RoundsState, labels: Labels, pool: Pool, index: pd.
     )
 
 
+def samples_of_self_training(judged: pd.DataFrame, labels: Labels, final: Array, rounds: Array) -> pd.DataFrame:
+    """Return ``samples_`` of self-training.
+
+    Parameters
+    ----------
+    judged : ``samples_`` of the last model, to which pseudo-labels were labels like any other
+    labels : those that came with the data
+    final : (n,) codes of the labels that the rows ended with
+    rounds : (n,) 0 for a given label, the round of a pseudo-label, -1 where never labeled
+    """
+    suggested = judged["suggested_label"].to_numpy(dtype=object, copy=True)
+    suggested[~labels.is_labeled] = None
+    return judged.assign(
+        source=sources(labels.codes, final),
+        given_label=labels.decode_or_none(labels.codes),
+        final_label=labels.decode_or_none(final),
+        round=rounds,
+        suggested_label=suggested,
+    )
+
+
 def sources(given: Array, final: Array) -> Array:
     """Return "given", "pseudo" or "unlabeled" for each row, as texts that share one copy of each word."""
     words = np.array(["unlabeled", "pseudo", "given"], dtype=object)

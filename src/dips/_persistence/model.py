@@ -179,6 +179,9 @@ def _savable(estimator: Any) -> tuple[Backbone, str]:
 
 
 def _from_classifier(model: Any) -> SavedModel:
+    model = getattr(model, "curated_", model)  # self-training keeps its last model there
+    if hasattr(model, "estimator_") and not hasattr(model, "samples_"):
+        raise UserError("Self-training with curator=None is scikit-learn's own model; save it as scikit-learn does.")
     if not hasattr(model, "samples_"):
         raise UserError(f"{type(model).__name__} is not fitted; fit it before saving it.")
     if model.multilabel_:

@@ -15,6 +15,7 @@ from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
 from dips._data.pool import as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
+from dips._rounds.fit_params import FitParams
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 
@@ -38,10 +39,11 @@ class Trainer:
         sample_weight: Array | None,
         rng: np.random.RandomState,
         n_jobs: int | None = None,
+        fit_params: FitParams | None = None,
     ) -> None:
         self.estimator, self.pool, self.n_classes = estimator, as_pool(X), n_classes
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
-        self.backbone = find_backbone(estimator)
+        self.backbone, self.fit_params = find_backbone(estimator), fit_params or FitParams()
 
     def fit(
         self,
@@ -138,8 +140,10 @@ class Trainer:
     ) -> BaseEstimator:
         if self.sample_weight is not None:
             weights = self.sample_weight[rows] if weights is None else weights * self.sample_weight[rows]
+        more = self.fit_params.at(rows)
+        passed_on: dict[str, Any] = {"fit_params": more} if more else {}  # a family may know of none
         with self.backbone.seeding(seed):
-            self.backbone.fit(estimator, self.pool.take(rows), labels, weights, watch)
+            self.backbone.fit(estimator, self.pool.take(rows), labels, weights, watch, **passed_on)
         return estimator
 
     def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:

@@ -9,6 +9,7 @@ from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions
+from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -21,5 +22,6 @@ __all__ = [
     "fit_context",
     "num_samples",
     "openmp_effective_n_threads",
+    "raise_for_params",
     "safe_indexing",
 ]

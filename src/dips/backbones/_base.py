@@ -23,8 +23,8 @@ from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
-FitParams = dict[str, Array]
-"""More arguments of an estimator's ``fit``: its ``sample_weight``, or nothing."""
+FitParams = dict[str, Any]
+"""More arguments of an estimator's ``fit``: its ``sample_weight``, and what the user passes on to it."""
 
 
 class Backbone:
@@ -72,11 +72,15 @@ class Backbone:
         y: Array,
         sample_weight: Array | None = None,
         watch: Watch | None = None,
+        fit_params: FitParams | None = None,
     ) -> None:
-        """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint."""
+        """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint.
+
+        `fit_params` are more arguments of the estimator's own ``fit``.
+        """
         if watch is not None:
             self.check(estimator)
-        fit_params = self.weights(estimator, sample_weight)
+        fit_params = self.weights(estimator, sample_weight) | (fit_params or {})
         X, y = self.prepare(estimator, X, y)
         if watch is None:
             estimator.fit(X, y, **fit_params)

@@ -51,6 +51,12 @@ class Epochs(Backbone):
 
     def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
         """Train epoch by epoch."""
+        others = sorted(set(fit_params) - {"sample_weight"})
+        if others:
+            raise InputError(
+                f"{type(estimator).__name__} is trained epoch by epoch, which has no use for {', '.join(others)}; "
+                "leave it out."
+            )
         _forget(estimator)
         params, classes = estimator.get_params(), np.unique(y)
         watch.begin(params["max_iter"])

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metadata_routing import process_routing
 
 from dips._dynamics import Dynamics, Watch
 from dips._tools.arrays import Array
-from dips.backbones._base import Backbone
+from dips.backbones._base import Backbone, FitParams
 from dips.backbones._registry import find_backbone, register_backbone
+from dips.exceptions import InputError
 
 
 @register_backbone
@@ -39,6 +41,7 @@ class PipelineBackbone(Backbone):
         y: Array,
         sample_weight: Array | None = None,
         watch: Watch | None = None,
+        fit_params: FitParams | None = None,
     ) -> None:
         """Fit the steps in order; the watched rows pass through the fitted transformers."""
         transformers = estimator[:-1]
@@ -47,7 +50,20 @@ class PipelineBackbone(Backbone):
             estimator.steps[:-1] = transformers.steps  # with a memory, the fitted ones are copies
             if watch is not None:
                 watch = watch.transformed(transformers.transform)
-        self.last.fit(estimator[-1], X, y, sample_weight, watch)
+        passed_on = {"fit_params": self._for_last_step(estimator, fit_params)} if fit_params else {}
+        self.last.fit(estimator[-1], X, y, sample_weight, watch, **passed_on)
+
+    def _for_last_step(self, estimator: BaseEstimator, fit_params: FitParams) -> FitParams:
+        """Return what the last step requests; refuse what a transformer does."""
+        routed = process_routing(estimator, "fit", **fit_params)
+        for step, _ in estimator.steps[:-1]:
+            requested = {name for arguments in routed.get(step, {}).values() for name in arguments}
+            if requested:
+                raise InputError(
+                    f"The step {step!r} requests {', '.join(sorted(requested))}, but only the last step of a Pipeline "
+                    "is given anything besides the table and the labels; set its request to False."
+                )
+        return routed[self.step].fit
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Transform, then ask the last step's family."""
