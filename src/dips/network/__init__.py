@@ -1,0 +1,1 @@
+"""A network trained on made-up tables with dirty labels, which reads a new table in its context and answers."""
