@@ -9,7 +9,8 @@ torch = pytest.importorskip("torch")
 
 from dips.network import train
 from dips.network._cells import Cells, encode
-from dips.network._evaluate import RealTable, evaluate, make_task
+from dips.network._evaluate import evaluate
+from dips.network._tasks import RealTable, make_task
 from dips.network._loss import LossBook, losses_by_row
 from dips.network._model import Network, same_row_mask
 from dips.network._optimiser import orthogonal

@@ -36,11 +36,6 @@ class Cells:
         )
 
 
-def numbers_of_a_cell(settings: ModelSettings) -> int:
-    """How many numbers describe one cell."""
-    return 5 + 2 * len(settings.waves) + settings.code_width
-
-
 def encode(
     values: Tensor,
     categorical: Tensor,

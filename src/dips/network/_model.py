@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ._cells import Cells, numbers_of_a_cell
+from ._cells import Cells
 from ._settings import ModelSettings
+from ._weights import numbers_of_a_cell
 
 USUAL_CONTEXT = 256  # rows at which the learned sharpening of attention is neutral
 BLOCKS = ("row_qkv", "row_out", "column_qkv", "column_out", "bend_in", "bend_out")

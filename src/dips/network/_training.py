@@ -13,13 +13,14 @@ import torch
 
 from . import _checkpoint
 from ._cells import Cells, encode
-from ._evaluate import RealTable, evaluate
+from ._evaluate import evaluate
 from ._loss import LossBook, losses_by_row, total_loss
 from ._model import Network, training_flops
 from ._optimiser import Optimiser
 from ._prior._draws import Draws
 from ._prior._tables import Shape, Tables, make_tables
 from ._settings import Settings
+from ._tasks import RealTable
 
 PEAK_FLOPS = 790e12  # bf16 products of large matrices, measured on the H200
 

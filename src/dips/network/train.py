@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from ._evaluate import read_tables
+from ._tasks import read_tables
 from ._profile import profile
 from ._settings import TINY, Settings
 from ._training import Clock, Trainer, train_piece
