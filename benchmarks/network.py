@@ -78,10 +78,9 @@ def answer_supervised(model, task):
 def answer_network(network, table, task, draws):
     given = np.full(task.context, -1)
     given[: len(task.given)] = task.given
-    rng = np.random.default_rng(0)
     values = task.values.astype(np.float64)
     classes = int(task.given.max()) + 1
-    reading = Reading(network, values[: task.context], table.categorical, given, classes, draws, rng)
+    reading = Reading(network, values[: task.context], table.categorical, given, classes, draws, seed=0)
     return np.concatenate([reading.of_context(), reading.ask(values[task.context :])])
 
 
@@ -119,6 +118,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=Path, nargs="+", help="files of dips.network._real_tables")
     parser.add_argument("--weights", type=Path, default=SHIPPED)
+    parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")

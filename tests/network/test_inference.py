@@ -1,5 +1,7 @@
 """The network in NumPy: equal to PyTorch's, whatever the chunks and threads, and safe to read from a file."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,8 @@ def network():
     return FrozenNetwork(Weights.random(TINY.model, 0))
 
 
-def read(network, values, given, n_threads=1, seed=0):
-    rng = np.random.default_rng(seed)
-    return Reading(network, values[:CONTEXT], CATEGORICAL, given, CLASSES, 2, rng, n_threads)
+def read(network, values, given, seed=0):
+    return Reading(network, values[:CONTEXT], CATEGORICAL, given, CLASSES, 2, seed)
 
 
 def both_ways(weights, values, given):
@@ -92,8 +93,8 @@ def test_chunks_and_threads_do_not_matter(network, values, given, tokens, n_thre
     plain = read(network, values, given)
     whole = plain.ask(values[CONTEXT:])
     monkeypatch.setattr(_inference, "CHUNK_TOKENS", tokens)
-    parts = read(network, values, given, n_threads)
-    assert np.allclose(parts.of_context(), plain.of_context(), atol=1e-5)
+    parts = read(network, values, given)
+    assert np.allclose(parts.of_context(n_threads), plain.of_context(), atol=1e-5)
     one_by_one = [parts.ask(row[None], n_threads)[0] for row in values[CONTEXT:]]
     assert np.allclose(one_by_one, whole, atol=1e-5)
 
@@ -104,6 +105,8 @@ def test_answers_are_probabilities_and_depend_on_the_seed_alone(network, values,
         assert p.shape == (rows, CLASSES)
         assert np.allclose(p.sum(1), 1)
     assert np.array_equal(read(network, values, given).of_context(), reading.of_context())
+    again = pickle.loads(pickle.dumps(reading))
+    assert np.array_equal(again.ask(values), reading.ask(values))
     assert not np.array_equal(read(network, values, given, seed=1).of_context(), reading.of_context())
 
 

@@ -54,6 +54,7 @@ class Context:
     blocks: list[Block]
     memories: list[Memory]
     logits: Array  # (n, C, 2) of the context rows
+    n_tokens: int
     n_classes: int
 
 
@@ -121,7 +122,7 @@ class FrozenNetwork:
             np.sqrt(np.square(memory.keys).sum(1).max(-1), out=memory.longest)
             run.over(rows, chunk, leave)
             memories.append(memory)
-        return Context(blocks, memories, self._answer(x[:, -n_classes:]), n_classes)
+        return Context(blocks, memories, self._answer(x[:, -n_classes:]), tokens, n_classes)
 
     def ask(self, context: Context, x: Array) -> Array:
         """Logits (m, C, 2) of rows that the context does not know; `x` (m, T, width) is overwritten."""
