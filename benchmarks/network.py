@@ -61,16 +61,16 @@ def supervised(categorical):
 
 def labels_in_folds(model, X, y):
     """Probabilities of the labeled rows from models that have not seen their labels."""
-    folds = StratifiedKFold(min(5, max(2, np.bincount(y).min())), shuffle=True, random_state=0)
+    folds = StratifiedKFold(min(3, max(2, np.bincount(y).min())), shuffle=True, random_state=0)
     return cross_val_predict(model, X, y, cv=folds, method="predict_proba")
 
 
-def answer_supervised(model, task):
+def answer_supervised(model, task, folds):
     labeled = len(task.given)
     X, y = task.values[:labeled], task.given
     p = np.full((len(task.true), y.max() + 1), 1 / (y.max() + 1))
     p[task.context :] = model.fit(X, y).predict_proba(task.values[task.context :])
-    if (y != task.true[:labeled]).any() and np.bincount(y).min() > 1:
+    if folds and (y != task.true[:labeled]).any() and np.bincount(y).min() > 1:
         p[:labeled] = labels_in_folds(model, X, y)
     return p
 
@@ -84,8 +84,8 @@ def answer_network(network, table, task, draws):
     return np.concatenate([reading.of_context(), reading.ask(values[task.context :])])
 
 
-def run(tables, network, seeds, draws):
-    """Every model on every task, one record each."""
+def run(tables, network, seeds, draws, folds):
+    """Every model on every task, one record each; without a network, the supervised ones."""
     for table in tables:
         for labels in LABELS:
             for noise in NOISE if labels + 150 <= len(table.classes) else ():
@@ -93,14 +93,17 @@ def run(tables, network, seeds, draws):
                     task = make_task(table, labels, noise, seed)
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
-                    answers = {"network": answer_network(network, table, task, draws)}
+                    answers = {"network": answer_network(network, table, task, draws)} if network else {}
                     for name, model in supervised(table.categorical).items():
                         try:
-                            answers[name] = answer_supervised(model, task)
+                            answers[name] = answer_supervised(model, task, folds)
                         except ValueError as error:  # too few labels of a class for the folds of calibration
                             print(f"{table.name} {labels}/{noise:g}: {name} left out: {error}"[:150], file=sys.stderr)
                     for name, p in answers.items():
-                        yield {"table": table.name, "task": f"{labels}/{noise:g}", "model": name, **scores_of(task, p)}
+                        scores = scores_of(task, p)
+                        if name != "network" and not folds:
+                            scores.pop("auc_wrong", None)
+                        yield {"table": table.name, "task": f"{labels}/{noise:g}", "model": name, **scores}
 
 
 def show(records, key):
@@ -121,15 +124,17 @@ def main():
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--no-folds", action="store_true", help="do not judge labels by the supervised models")
+    parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")
     options = parser.parse_args()
-    network = FrozenNetwork(Weights.load(options.weights))
+    network = None if options.no_network else FrozenNetwork(Weights.load(options.weights))
     records = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for record in run(
-            [t for path in options.tables for t in read_tables(path)], network, options.seeds, options.draws
-        ):
+        tables = [table for path in options.tables for table in read_tables(path)]
+        tables = [table for table in tables if not options.only or table.name in options.only]
+        for record in run(tables, network, options.seeds, options.draws, not options.no_folds):
             records.append(record)
             if options.out:
                 with options.out.open("a") as file:

@@ -62,6 +62,7 @@ class TrainingSettings:
     clip: float = 1.0
     ema: float = 0.999
     labeled_weight: float = 0.5
+    curriculum_steps: int = 0  # steps over which labels, noise and classes go from easy to the full prior
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import torch
 
 from . import _checkpoint
 from ._cells import Cells, encode
+from ._curriculum import prior_at, progress_at, shapes_prior
 from ._evaluate import evaluate
 from ._loss import LossBook, losses_by_row, total_loss
 from ._model import Network, training_flops
@@ -54,7 +55,7 @@ def draw_shape(seed: int, index: int, settings: Settings) -> tuple[Shape, int]:
     """
     deck, place = divmod(index, settings.training.shapes_in_deck)
     deck //= settings.training.passes_of_deck
-    prior, rng = settings.prior, np.random.default_rng((seed, deck, place))
+    prior, rng = shapes_prior(index, settings), np.random.default_rng((seed, deck, place))
     while True:
         shape = Shape(
             *(
@@ -105,7 +106,8 @@ class Trainer:
         training = self.settings.training
         shape, batch = draw_shape(training.seed, index, self.settings)
         draws = Draws(self.device, training.seed * 1_000_003 + index)
-        tables = make_tables(draws, batch * training.steps_per_draw, shape, self.settings.prior)
+        prior = prior_at(progress_at(index, self.settings), self.settings.prior)
+        tables = make_tables(draws, batch * training.steps_per_draw, shape, prior)
         return shape, batch, tables, encode_tables(tables, shape, draws, self.settings).to(self.dtype)
 
     def loss(self, shape: Shape, tables: Tables, cells: Cells) -> torch.Tensor:
