@@ -1,6 +1,8 @@
 """The network as a classifier: tables as people have them, and honest about what does not fit."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -234,3 +236,8 @@ def test_the_trained_network_finds_wrong_labels():
     assert model.p_wrong_[:100][wrong[:100]].mean() > 0.5
     assert model.p_wrong_[:100][~wrong[:100]].mean() < 0.2
     assert (model.transduction_ == truth).mean() > 0.9
+
+
+def test_answers_need_no_pytorch():
+    code = "import sys, dips; dips.PriorFittedClassifier; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

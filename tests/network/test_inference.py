@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dips.exceptions import ModelError
-from dips.network import _inference
+from dips.network import _inference, export
 from dips.network._encoding import Codes, Columns, marks_of
 from dips.network._inference import FrozenNetwork, threads
 from dips.network._reading import Reading
-from dips.network._settings import TINY
+from dips.network._settings import TINY, Settings
 from dips.network._weights import SHIPPED, Weights
 
 ROWS, CONTEXT, LABELED, CLASSES = 90, 60, 30, 3
@@ -142,3 +142,21 @@ def test_damaged_weights_are_refused(tmp_path):
     path.write_bytes(b"nothing")
     with pytest.raises(ModelError, match="not a file of network weights"):
         Weights.load(path)
+
+
+def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):
+    weights = Weights.random(TINY.model, 0)
+    TINY.save(tmp_path / "settings.json")
+    np.savez(tmp_path / "mean.npz", **weights.arrays)
+    export.main([str(tmp_path), str(tmp_path / "w.npz")])
+    assert "weights" in capsys.readouterr().out
+    assert np.array_equal(Weights.load(tmp_path / "w.npz").arrays["bend_in"], weights.arrays["bend_in"])
+    Settings().save(tmp_path / "settings.json")
+    with pytest.raises(ModelError, match="not those of a network"):
+        export.main([str(tmp_path), str(tmp_path / "w.npz")])
+
+
+def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("dips.network._weights.SHIPPED", tmp_path / "weights.npz")
+    with pytest.raises(ModelError, match="comes without trained weights"):
+        Weights.load(tmp_path / "weights.npz")

@@ -34,7 +34,7 @@ def accuracy_above_majority(values, classes):
     gains = []
     for table, truth in zip(np.asarray(values), np.asarray(classes), strict=True):
         half = len(table) // 2
-        forest = ExtraTreesClassifier(50, min_samples_leaf=2, random_state=0).fit(table[:half], truth[:half])
+        forest = ExtraTreesClassifier(20, min_samples_leaf=2, random_state=0).fit(table[:half], truth[:half])
         gains.append(forest.score(table[half:], truth[half:]) - np.bincount(truth[half:]).max() / half)
     return np.mean(gains)
 

@@ -35,6 +35,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
 
     It takes the table with its doubtful labels and its unlabeled rows as a context, and answers the true class of every
     row: of those without a label, of those whose label may be wrong, and of new ones. Made for 20 to 1,000 labels.
+    Experimental: its answers will change with the weights.
 
     Parameters
     ----------

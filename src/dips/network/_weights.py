@@ -35,6 +35,11 @@ class Weights:
     @classmethod
     def load(cls, path: Path) -> Weights:
         """Read what :meth:`save` wrote; refused where a bit has changed."""
+        if path == SHIPPED and not path.exists():
+            raise ModelError(
+                "This version of the package comes without trained weights; pass weights=FILE, made by python -m "
+                "dips.network.train and dips.network.export."
+            )
         try:
             with np.load(path, allow_pickle=False) as file:
                 halves = {name: file[name] for name in file.files}
