@@ -57,6 +57,10 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
             "Read images": ["read_image_folder", "read_dataset"],
         },
     ),
+    "dips.network": (
+        "A network trained on made-up tables with dirty labels.",
+        {"Estimator": ["PriorFittedClassifier"]},
+    ),
     "dips.testing": (
         "Checks that a labeler, a curator or a backbone of your own keeps its contract.",
         {"Checks": ["check_labeler", "check_curator", "check_backbone"]},

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dips._study.fitting import fit
     from dips._tools.observer import Observer
     from dips.exceptions import DataError, ModelError, OutputError, UserError
+    from dips.network._classifier import PriorFittedClassifier
 
 _HOMES = {
     "Audit": "_estimators.curated",
@@ -31,6 +32,7 @@ _HOMES = {
     "Observer": "_tools.observer",
     "OutputError": "exceptions",
     "ParquetPool": "_data.parquet",
+    "PriorFittedClassifier": "network._classifier",
     "PseudoLabelClassifier": "_estimators.pseudo_label",
     "SelfTrainingClassifier": "_estimators.self_training",
     "SemiSupervisedKFold": "_estimators.model_selection",
@@ -41,7 +43,7 @@ _HOMES = {
     "load_model": "_persistence.model",
     "save_model": "_persistence.model",
 }
-_PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "testing", "vision")
+_PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "network", "testing", "vision")
 
 __all__ = [
     "Audit",
@@ -51,6 +53,7 @@ __all__ = [
     "Observer",
     "OutputError",
     "ParquetPool",
+    "PriorFittedClassifier",
     "PseudoLabelClassifier",
     "SelfTrainingClassifier",
     "SemiSupervisedKFold",

@@ -1,0 +1,88 @@
+"""Beliefs about any number of classes: up to ten in one reading, more by groups and readings within the groups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dips._tools.arrays import Array, Rows
+
+from ._inference import FrozenNetwork
+from ._limits import MAX_CLASSES, MAX_CONTEXT_TOKENS, class_groups, context_rows
+from ._reading import Reading
+
+
+class Beliefs:
+    """A table read by the network, with readings of its own for every group of classes.
+
+    Parameters
+    ----------
+    values, categorical
+        As in :class:`Reading`, all rows.
+    codes : (n,) given classes, every one of them at least once; -1 where unlabeled
+    """
+
+    def __init__(
+        self,
+        network: FrozenNetwork,
+        values: Array,
+        categorical: Array,
+        codes: Array,
+        *,
+        max_context: int,
+        n_draws: int,
+        rng: np.random.Generator,
+    ) -> None:
+        n_classes = int(codes.max()) + 1
+        self._groups = class_groups(n_classes, MAX_CLASSES)
+        group_of = np.repeat(np.arange(len(self._groups)), [len(group) for group in self._groups])
+        given = np.where(codes >= 0, group_of[codes], -1)
+        self.rows = context_rows(given, context_size(network, values.shape[1], len(self._groups), max_context), rng)
+        self._reading = Reading(
+            network,
+            values[self.rows],
+            categorical,
+            given[self.rows],
+            len(self._groups),
+            n_draws,
+            int(rng.integers(2**31)),
+        )
+
+        def read(group: Rows) -> Beliefs:
+            inner = _renamed(codes, group)
+            return Beliefs(network, values, categorical, inner, max_context=max_context, n_draws=n_draws, rng=rng)
+
+        self._within = [read(group) if len(group) > 1 else None for group in self._groups]
+
+    def ask(self, values: Array, n_threads: int) -> Array:
+        """Probabilities (m, C) of rows that were not there."""
+        p = self._reading.ask(values, n_threads)
+        within = [each.ask(values, n_threads) if each is not None else None for each in self._within]
+        return _unfolded(p, within)
+
+    def of_all(self, values: Array, n_threads: int) -> Array:
+        """Probabilities (n, C) of the rows that were there; a label in the context is taken into account."""
+        p = np.empty((len(values), len(self._groups)))
+        outside = np.ones(len(values), dtype=bool)
+        outside[self.rows] = False
+        p[self.rows] = self._reading.of_context(n_threads)
+        p[outside] = self._reading.ask(values[outside], n_threads)
+        within = [each.of_all(values, n_threads) if each is not None else None for each in self._within]
+        return _unfolded(p, within)
+
+
+def context_size(network: FrozenNetwork, n_columns: int, n_classes: int, most: int) -> int:
+    """How many rows of so many columns and classes a context may have, for the memory to stay bounded."""
+    tokens = -(-n_columns // network.settings.columns_per_token) + n_classes
+    return max(n_classes, min(most, MAX_CONTEXT_TOKENS // tokens))
+
+
+def _renamed(codes: Array, group: Rows) -> Array:
+    """Classes of one group counted from 0; the others' rows are unlabeled."""
+    inside = np.isin(codes, group)
+    return np.where(inside, codes - group[0], -1)
+
+
+def _unfolded(p: Array, within: list[Array | None]) -> Array:
+    """Probabilities of groups times those within them."""
+    parts = [p[:, [g]] if inner is None else p[:, [g]] * inner for g, inner in enumerate(within)]
+    return np.hstack(parts)

@@ -1,0 +1,237 @@
+"""The network as a scikit-learn classifier that takes dirty labels and unlabeled rows."""
+
+from __future__ import annotations
+
+from functools import cache
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from dips._data.columns import category_order
+from dips._data.containers import as_narwhals, check_columns, is_frame
+from dips._data.encoder import TableEncoder
+from dips._data.labels import UNLABELED, encode_labels, true_labels
+from dips._tools.arrays import Array
+from dips._tools.sklearn_compat import Interval, fit_context
+from dips._tools.warnings import warn
+from dips.exceptions import InputError, InputTypeError
+
+from ._beliefs import Beliefs, context_size
+from ._inference import FrozenNetwork
+from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
+from ._weights import SHIPPED, Weights
+
+
+class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
+    """A network that was trained on made-up tables with dirty labels, and reads yours without any training.
+
+    It takes the table with its doubtful labels and its unlabeled rows as a context, and answers the true class of every
+    row: of those without a label, of those whose label may be wrong, and of new ones. Made for 20 to 1,000 labels.
+    Experimental: its answers will change with the weights.
+
+    Parameters
+    ----------
+    n_draws : int, default=2
+        Answers are means over so many random orders of the columns and names of classes and levels. More are steadier,
+        and cost in proportion.
+    max_context : int, default=1000
+        Rows that are read at once, labeled ones first. The price of an answer grows with it.
+    weights : path or None, default=None
+        File of trained weights; None is the one that comes with the package.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; -1 takes all processors.
+
+    Attributes
+    ----------
+    classes_ : (C,) the classes
+    belief_ : (n, C) probability of each class for every row of the training table, its own label taken into account
+    p_wrong_ : (n,) probability that the row's label is wrong; NaN where it has none
+    transduction_ : (n,) most probable class of every row of the training table
+    in_context_ : (n,) which rows the network read; labels outside the context are judged as if they were not there
+    columns_ : positions of the columns that are used
+    notes_ : list of texts, what was left out because the table is larger than the network was made for
+
+    Notes
+    -----
+    Beyond its limits it samples rows, selects the columns that tell most about the labels (at most 48), puts rare levels
+    of a category together (at most 48) and classes into groups (at most 10, then the classes within a group). Each is
+    said in a warning and in ``notes_``.
+
+    Examples
+    --------
+    >>> from dips.network import PriorFittedClassifier
+    >>> from dips.datasets import flip_labels, make_quadrants
+    >>> X, y = make_quadrants(200, random_state=0)
+    >>> given, wrong = flip_labels(y, 0.1, random_state=0)
+    >>> given[100:] = -1
+    >>> model = PriorFittedClassifier(random_state=0).fit(X, given)  # doctest: +SKIP
+    >>> model.p_wrong_[:100][wrong[:100]].mean() > 0.5  # doctest: +SKIP
+    True
+    """
+
+    _parameter_constraints = {
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "max_context": [Interval(Integral, 16, None, closed="left")],
+        "weights": [str, Path, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_draws: int = 2,
+        max_context: int = 1000,
+        weights: str | Path | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_draws = n_draws
+        self.max_context = max_context
+        self.weights = weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> PriorFittedClassifier:
+        """Read the table; rows whose label is -1, None or NaN are unlabeled."""
+        # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
+        if y is None:
+            raise InputError("This PriorFittedClassifier requires y to be passed, but the target y is None.")
+        network = _network(str(SHIPPED if self.weights is None else self.weights))
+        table = self._numbers(X, learn=True)
+        labels = encode_labels(y)
+        if len(table) != labels.codes.size:
+            raise InputError(
+                f"Found input variables with inconsistent numbers of samples: X has {len(table)} rows, y has "
+                f"{labels.codes.size}."
+            )
+
+        # Cut what is larger than the network was made for, and say so.
+        self.notes_: list[str] = []
+        self._select_columns(table, labels.codes)
+        self._note_sizes(network, labels.codes, labels.classes.size)
+        for note in self.notes_:
+            warn(note)
+
+        # Read the table once; a model file keeps the context's rows and reads them again.
+        self.classes_ = labels.classes
+        values, n_threads = self._cut(table), effective_n_jobs(self.n_jobs)
+        self.beliefs_ = Beliefs(
+            network,
+            values,
+            self._categorical[self.columns_],
+            labels.codes,
+            max_context=self.max_context,
+            n_draws=self.n_draws,
+            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+        self.belief_ = self.beliefs_.of_all(values, n_threads)
+        self.in_context_ = np.isin(np.arange(len(table)), self.beliefs_.rows)
+        of_label = self.belief_[np.arange(len(table)), labels.codes]
+        self.p_wrong_ = np.where(labels.is_labeled, 1 - of_label, np.nan)
+        self.transduction_ = self.classes_[self.belief_.argmax(1)]
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C), in the order of ``classes_``."""
+        check_is_fitted(self)
+        values = self._cut(self._numbers(X, learn=False))
+        return self.beliefs_.ask(values, effective_n_jobs(self.n_jobs))
+
+    def predict(self, X: Any) -> Array:
+        """Most probable class."""
+        p = self.predict_proba(X)
+        return self.classes_[p.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; refused where a row has no label to compare with."""
+        check_is_fitted(self)
+        return float(accuracy_score(true_labels(y, self.classes_), self.predict(X), sample_weight=sample_weight))
+
+    def _numbers(self, X: Any, learn: bool) -> Array:
+        """The table as numbers, levels of categories as ranks, NaN where missing."""
+        if sp.issparse(X):
+            raise InputTypeError("Sparse data is not supported, dense data is required: pass X.toarray().")
+        check_columns(self, X, reset=learn)
+        if learn:
+            self.encoder_ = TableEncoder()
+        table = self.encoder_.encode(X, learn)
+        if learn:
+            ordered = _ordered_columns(X)
+            self._categorical = np.array([c is not None for c in self.encoder_.categories_]) & ~ordered
+        return np.asarray(table, dtype=np.float64)
+
+    def _select_columns(self, table: Array, codes: Array) -> None:
+        """Choose columns and levels by the rows at hand."""
+        varied = np.flatnonzero(varying(table))
+        self.columns_ = varied if varied.size else np.array([0])
+        if self.columns_.size > MAX_COLUMNS:
+            labeled = codes != UNLABELED
+            kept = most_telling(
+                table[labeled][:, self.columns_], self._categorical[self.columns_], codes[labeled], MAX_COLUMNS
+            )
+            self.notes_.append(
+                f"The table has {self.columns_.size} columns that vary, and the network was made for {MAX_COLUMNS}: "
+                "those that tell most about the given labels are used; drop columns yourself for another choice."
+            )
+            self.columns_ = self.columns_[kept]
+        self._levels = {j: common_levels(table[:, j]) for j in self.columns_ if self._categorical[j]}
+        many = [j for j, places in self._levels.items() if places.size > MAX_LEVELS]
+        if many:
+            self.notes_.append(
+                f"{len(many)} categorical columns have more than {MAX_LEVELS} levels (the first is at position "
+                f"{many[0]}): the rarer levels are taken as one."
+            )
+
+    def _note_sizes(self, network: FrozenNetwork, codes: Array, n_classes: int) -> None:
+        """Say what becomes of many classes and many labels."""
+        if n_classes > MAX_CLASSES:
+            self.notes_.append(
+                f"The labels name {n_classes} classes, and the network was made for {MAX_CLASSES}: it answers for groups "
+                "of neighbouring classes first, then within each group."
+            )
+        room = context_size(network, self.columns_.size, min(n_classes, MAX_CLASSES), self.max_context)
+        n_labeled = int((codes != UNLABELED).sum())
+        if n_labeled > room:
+            self.notes_.append(
+                f"{n_labeled} rows are labeled, and the network reads {room} of this table at once (max_context="
+                f"{self.max_context}): a random sample is read, and the other labels are judged by it."
+            )
+
+    def _cut(self, table: Array) -> Array:
+        """The columns in use, rare levels of categories put together."""
+        values = table[:, self.columns_]
+        for place, j in enumerate(self.columns_):
+            if j in self._levels:
+                present = ~np.isnan(values[:, place])
+                level = values[present, place].astype(np.intp).clip(max=self._levels[j].size - 1)
+                values[present, place] = self._levels[j][level]
+        return values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+
+@cache
+def _network(path: str) -> FrozenNetwork:
+    return FrozenNetwork(Weights.load(Path(path)))
+
+
+def _ordered_columns(X: Any) -> Array:
+    """Which columns have categories in an order of their own: these are read as numbers."""
+    if not is_frame(X):
+        return np.array([False])
+    return np.array([category_order(s.to_native()) is not None for s in as_narwhals(X).iter_columns()])

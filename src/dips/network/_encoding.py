@@ -1,0 +1,91 @@
+"""Tables as the network reads them, in NumPy; the training's own way, for batches in PyTorch, is in ``_cells.py``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dips._tools.arrays import Array
+
+from ._settings import ModelSettings
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Random names of levels, tokens and classes: one draw of them is one view of a table."""
+
+    levels: Array  # (F, levels, code)
+    tokens: Array  # (tokens, code)
+    classes: Array  # (C, code)
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, columns: int, levels: int, classes: int, settings: ModelSettings) -> Codes:
+        """New names; those of classes are random rows of a Hadamard matrix with random signs, at right angles."""
+        width = settings.code_width
+        tokens = -(-columns // settings.columns_per_token)
+        matrix = np.ones((1, 1))
+        while len(matrix) < width:
+            matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+        named = matrix[rng.permutation(width)[:classes]] * rng.choice([-1.0, 1.0], size=width)
+        drawn = rng.normal(size=(columns, levels, width)), rng.normal(size=(tokens, width)), named
+        return cls(*(part.astype(np.float32) for part in drawn))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the context rows tell about each column; enough to describe any row."""
+
+    categorical: Array  # (F,)
+    count: Array  # (F,) values that are not missing
+    mean: Array
+    spread: Array
+    known: list[Array]  # the values of each column in order
+
+    @classmethod
+    def of(cls, values: Array, categorical: Array) -> Columns:
+        """Look at the context rows (n, F), NaN where missing."""
+        known = [np.sort(column[~np.isnan(column)]) for column in values.T]
+        mean = np.array([column.mean() if column.size else 0.0 for column in known])
+        spread = np.array([column.std() if column.size else 0.0 for column in known])
+        least = np.array([1e-6 * (np.abs(column).max() if column.size else 0.0) for column in known])
+        spread = np.where(spread > least, spread, np.maximum(least, 1e-30))
+        return cls(np.asarray(categorical), np.array([max(1, column.size) for column in known]), mean, spread, known)
+
+    def cells(self, values: Array, codes: Codes, settings: ModelSettings) -> Array:
+        """Rows as (n, tokens, columns of a token × numbers of a cell)."""
+        rows, columns = values.shape
+        group, tokens = settings.columns_per_token, len(codes.tokens)
+        waves = len(settings.waves)
+        out = np.zeros((rows, tokens * group, 5 + 2 * waves + settings.code_width), np.float32)
+        for j in range(columns):
+            self._describe(j, values[:, j], codes.levels[j], settings.waves, out[:, j])
+        return out.reshape(rows, tokens, -1)
+
+    def _describe(self, j: int, column: Array, codes: Array, waves: tuple[int, ...], out: Array) -> None:
+        """Standardised value, rank, its waves; frequency; the flags missing and categorical; the level's name."""
+        absent = np.isnan(column)
+        below = np.searchsorted(self.known[j], column, side="left")
+        upto = np.searchsorted(self.known[j], column, side="right")
+        flags = 2 + 2 * len(waves)
+        out[:, flags] = np.where(absent, 0.0, (upto - below) / self.count[j])
+        out[:, flags + 1] = absent
+        out[:, flags + 2] = self.categorical[j]
+        if self.categorical[j]:
+            level = np.where(absent, 0, column).astype(np.intp).clip(0, len(codes) - 1)
+            out[:, flags + 3 :] = codes[level] * ~absent[:, None]
+            return
+        rank = (below + upto) / (2.0 * self.count[j])
+        out[:, 0] = np.arcsinh((column - self.mean[j]) / self.spread[j])
+        out[:, 1] = 2 * rank - 1
+        for place, wave in enumerate(waves):
+            out[:, 2 + place] = np.sin(rank * (math.pi * wave))
+            out[:, 2 + len(waves) + place] = np.cos(rank * (math.pi * wave))
+        out[absent, :flags] = 0.0
+
+
+def marks_of(given: Array, classes: int) -> Array:
+    """Marks of the class tokens, (n, C, 2): is the row labeled; with this class. Unlabeled rows have -1."""
+    named = given[:, None] == np.arange(classes)
+    return np.stack([np.broadcast_to(given[:, None] >= 0, named.shape), named], -1).astype(np.float32)

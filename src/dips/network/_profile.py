@@ -1,0 +1,128 @@
+"""Where the time of a step goes, on the device at hand."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from ._model import training_flops
+from ._prior._tables import Shape, make_tables
+from ._settings import Settings
+from ._training import PEAK_FLOPS, Draws, Trainer, encode_tables, tokens_of_a_row
+
+SHAPES = (Shape(64, 48, 64, 8, 2), Shape(128, 192, 128, 12, 3), Shape(400, 800, 192, 20, 2), Shape(96, 96, 128, 16, 8))
+
+
+def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) -> float:
+    """Mean time of some work after one run to warm up."""
+    work()
+    _wait(device)
+    started = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    _wait(device)
+    return (time.perf_counter() - started) / repeats
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def measure(trainer: Trainer, shape: Shape) -> dict[str, float]:
+    """Times of the parts of a step in milliseconds, and the speed that follows."""
+    settings, device = trainer.settings, trainer.device
+    row_tokens = tokens_of_a_row(shape, settings)
+    batch = max(2, round(settings.training.tokens_per_step / (shape.rows * row_tokens)))
+    tokens, many = batch * shape.rows * row_tokens, batch * settings.training.steps_per_draw
+    draws = Draws(device, 0)
+    tables = make_tables(draws, many, shape, settings.prior)
+    part = slice(0, batch)
+    cells = encode_tables(tables[part], shape, draws, settings).to(trainer.dtype)
+
+    def step() -> None:
+        trainer.loss(shape, tables[part], cells).backward()
+        trainer.optimiser.step(1e-3, 0)
+
+    def backward() -> None:
+        trainer.loss(shape, tables[part], cells).backward()
+
+    times = {
+        "prior": seconds(lambda: make_tables(draws, many, shape, settings.prior), device, 2),
+        "encode": seconds(lambda: encode_tables(tables, shape, draws, settings).to(trainer.dtype), device, 2),
+        "forward": seconds(lambda: trainer.loss(shape, tables[part], cells), device),
+        "both_ways": seconds(backward, device),
+        "step": seconds(step, device),
+    }
+    a_step = times["step"] + (times["prior"] + times["encode"]) / settings.training.steps_per_draw
+    flops = training_flops(settings.model, tokens, row_tokens, shape.context)
+    report = {name: round(1e3 * value, 2) for name, value in times.items()}
+    return report | {
+        "tokens": tokens,
+        "tables": batch,
+        "tokens_s": round(tokens / a_step),
+        "steps_s": round(1 / a_step, 2),
+        "tflop_s": round(flops / a_step / 1e12, 1),
+        "share_of_peak": round(flops / a_step / PEAK_FLOPS, 4),
+    }
+
+
+def variants(settings: Settings) -> list[tuple[str, Settings, bool]]:
+    """What is worth comparing, the likeliest first."""
+    model, training = settings.model, settings.training
+    double = replace(settings, training=replace(training, tokens_per_step=2 * training.tokens_per_step))
+    return [
+        ("compiled", settings, True),
+        ("eager", settings, False),
+        ("compiled, rows not packed", replace(settings, model=replace(model, packed_tokens=0)), True),
+        ("compiled, twice the tokens", double, True),
+        ("compiled, rows packed to 192", replace(settings, model=replace(model, packed_tokens=192)), True),
+        (
+            "compiled, width 128, 8 layers",
+            replace(settings, model=replace(model, width=128, layers=8, row_heads=4, column_heads=2)),
+            True,
+        ),
+        ("compiled, six heads a column", replace(settings, model=replace(model, column_heads=model.row_heads)), True),
+        ("compiled, AdamW", replace(settings, training=replace(training, optimiser="adamw")), True),
+    ]
+
+
+def profile(settings: Settings, device: torch.device, minutes: float, out: Path) -> None:
+    """Measure the variants until the minutes are over; a variant that fails says so and the next one follows."""
+    started = time.perf_counter()
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "profile.jsonl").open("w") as log:
+        for name, changed, compiled in variants(settings):
+            for shape in SHAPES:
+                if time.perf_counter() - started > 60 * minutes:
+                    return
+                entry = {"variant": name, "shape": str(shape)} | _attempt(changed, compiled, device, shape)
+                log.write(json.dumps(entry) + "\n")
+                print(json.dumps(entry), flush=True)
+        if device.type == "cuda":
+            (out / "kernels.txt").write_text(kernels(Trainer(settings, device, True), SHAPES[1]))
+
+
+def _attempt(settings: Settings, compiled: bool, device: torch.device, shape: Shape) -> dict:
+    try:
+        begun = time.perf_counter()
+        report = measure(Trainer(settings, device, compiled), shape)
+        return report | {"took_s": round(time.perf_counter() - begun, 1)}
+    except Exception as error:  # a kernel this machine lacks must not end the whole measurement
+        return {"failed": f"{type(error).__name__}: {error}"[:600]}
+
+
+def kernels(trainer: Trainer, shape: Shape) -> str:
+    """The kernels of one step by their time."""
+    from torch.profiler import ProfilerActivity
+    from torch.profiler import profile as traced
+
+    measure(trainer, shape)
+    with traced(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as trace:
+        measure(trainer, shape)
+    return trace.key_averages().table(sort_by="cuda_time_total", row_limit=40, max_name_column_width=70)

@@ -1,0 +1,102 @@
+"""A table that the network has read under several random names of its columns, levels and classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dips._tools.arrays import Array
+
+from ._encoding import Codes, Columns, marks_of
+from ._inference import Context, FrozenNetwork, chunk_rows, threads
+
+NEVER = -1e4  # logit of a class that no label names, as in training
+
+
+@dataclass(frozen=True)
+class _View:
+    """One draw of the names: the order of the columns, the codes, and the context read under them."""
+
+    order: Array
+    codes: Codes
+    columns: Columns
+    context: Context
+
+
+class Reading:
+    """The context of a table; answers are means over the draws, so that names and orders matter little.
+
+    Parameters
+    ----------
+    values : (n, F) numbers or levels of categories, NaN where missing; labeled and unlabeled rows
+    categorical : (F,) which columns hold levels 0, 1, ...
+    given : (n,) classes, some of them wrong; -1 where unlabeled
+    """
+
+    def __init__(
+        self,
+        network: FrozenNetwork,
+        values: Array,
+        categorical: Array,
+        given: Array,
+        n_classes: int,
+        n_draws: int,
+        seed: int,
+    ) -> None:
+        self._network = network
+        self._values, self._categorical, self._given = values, categorical, given
+        self._n_classes, self._n_draws, self._seed = n_classes, n_draws, seed
+        self._never = ~(given[:, None] == np.arange(n_classes)).any(0)
+        self._kept: list[_View] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_kept": None}  # large, and the same when it is made again
+
+    def _views(self, n_threads: int) -> list[_View]:
+        """The context under each draw of the names, made when it is first needed."""
+        if self._kept is None:
+            rng = np.random.default_rng(self._seed)
+            self._kept = [self._view(rng, n_threads) for _ in range(self._n_draws)]
+        return self._kept
+
+    def _view(self, rng: np.random.Generator, n_threads: int) -> _View:
+        order = rng.permutation(self._values.shape[1])
+        values, categorical = self._values[:, order], self._categorical[order]
+        levels = int(np.nanmax(values[:, categorical], initial=0)) + 1
+        codes = Codes.draw(rng, len(order), levels, self._n_classes, self._network.settings)
+        columns = Columns.of(values, categorical)
+        x = self._tokens(values, columns, codes, self._given)
+        with threads(n_threads) as run:
+            return _View(order, codes, columns, self._network.read(x, self._n_classes, run))
+
+    def _tokens(self, values: Array, columns: Columns, codes: Codes, given: Array) -> Array:
+        cells = columns.cells(values, codes, self._network.settings)
+        return self._network.tokens(cells, codes.tokens, marks_of(given, len(codes.classes)), codes.classes)
+
+    def of_context(self, n_threads: int = 1) -> Array:
+        """Probabilities (n, C) of the context rows' true classes, given their doubtful labels where they have one."""
+        labeled = self._given[:, None] >= 0
+        logits = [view.context.logits for view in self._views(n_threads)]
+        return np.mean([self._softmax(np.where(labeled, each[..., 1], each[..., 0])) for each in logits], axis=0)
+
+    def ask(self, values: Array, n_threads: int = 1) -> Array:
+        """Probabilities (m, C) of the true classes of other rows."""
+        p = np.zeros((len(values), self._n_classes))
+        views = self._views(n_threads)
+        unlabeled = np.full(len(values), -1)
+
+        def work(part: slice) -> None:
+            for view in views:
+                x = self._tokens(values[part][:, view.order], view.columns, view.codes, unlabeled[part])
+                p[part] += self._softmax(self._network.ask(view.context, x)[..., 0])
+
+        with threads(n_threads) as run:
+            run.over(len(values), chunk_rows(views[0].context.n_tokens), work)
+        return p / len(views)
+
+    def _softmax(self, logits: Array) -> Array:
+        logits = np.where(self._never, NEVER, logits.astype(np.float64))
+        odds = np.exp(logits - logits.max(-1, keepdims=True))
+        return odds / odds.sum(-1, keepdims=True)

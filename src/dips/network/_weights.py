@@ -1,0 +1,101 @@
+"""Trained weights in one file: half precision, no pickle, with a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dips._tools.arrays import Array
+from dips.exceptions import ModelError
+
+from ._settings import ModelSettings
+
+SHIPPED = Path(__file__).with_name("weights.npz")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The sizes of a network and its arrays by name, in single precision."""
+
+    settings: ModelSettings
+    arrays: dict[str, Array]
+
+    def save(self, path: Path) -> None:
+        """Write the weights in half precision."""
+        halves = {name: array.astype(np.float16) for name, array in self.arrays.items()}
+        head = {"settings": asdict(self.settings), "sha256": _checksum(halves)}
+        arrays: dict[str, Any] = {"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **halves}
+        np.savez(path, **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Weights:
+        """Read what :meth:`save` wrote; refused where a bit has changed."""
+        if path == SHIPPED and not path.exists():
+            raise ModelError(
+                "This version of the package comes without trained weights; pass weights=FILE, made by python -m "
+                "dips.network.train and dips.network.export."
+            )
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                halves = {name: file[name] for name in file.files}
+            head = json.loads(halves.pop("head").tobytes())
+        except (OSError, KeyError, ValueError) as error:
+            raise ModelError(f"{path} is not a file of network weights ({error}).") from error
+        if _checksum(halves) != head["sha256"]:
+            raise ModelError(f"{path} is damaged: its checksum is not the one it was written with.")
+        sizes: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in head["settings"].items()}
+        arrays = {name: array.astype(np.float32) for name, array in halves.items()}
+        return cls(ModelSettings(**sizes), arrays)
+
+    @classmethod
+    def random(cls, settings: ModelSettings, seed: int) -> Weights:
+        """Weights of a network that has learned nothing, for tests."""
+        rng = np.random.default_rng(seed)
+        return cls(
+            settings,
+            {
+                name: (rng.normal(size=shape) / shape[-1] ** 0.5).astype(np.float16).astype(np.float32)
+                for name, shape in shapes(settings).items()
+            },
+        )
+
+
+def numbers_of_a_cell(settings: ModelSettings) -> int:
+    """How many numbers describe one cell."""
+    return 5 + 2 * len(settings.waves) + settings.code_width
+
+
+def shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
+    """The shape of every array of a network."""
+    width, layers, code, bent = settings.width, settings.layers, settings.code_width, settings.expansion
+    return {
+        "cell_in.weight": (width, settings.columns_per_token * numbers_of_a_cell(settings)),
+        "cell_in.bias": (width,),
+        "token_in.weight": (width, code),
+        "mark_in.weight": (width, 2),
+        "mark_in.bias": (width,),
+        "class_in.weight": (width, code),
+        "sharpen": (layers,),
+        "row_qkv": (layers, 3 * width, width),
+        "row_out": (layers, width, width),
+        "column_qkv": (layers, 3 * width, width),
+        "column_out": (layers, width, width),
+        "bend_in": (layers, bent * width, width),
+        "bend_out": (layers, width, bent * width),
+        "answer.weight": (2, width),
+        "answer.bias": (2,),
+    }
+
+
+def _checksum(arrays: dict[str, Array]) -> str:
+    """SHA-256 over names, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

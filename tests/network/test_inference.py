@@ -1,0 +1,162 @@
+"""The network in NumPy: equal to PyTorch's, whatever the chunks and threads, and safe to read from a file."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from dips.exceptions import ModelError
+from dips.network import _inference, export
+from dips.network._encoding import Codes, Columns, marks_of
+from dips.network._inference import FrozenNetwork, threads
+from dips.network._reading import Reading
+from dips.network._settings import TINY, Settings
+from dips.network._weights import SHIPPED, Weights
+
+ROWS, CONTEXT, LABELED, CLASSES = 90, 60, 30, 3
+CATEGORICAL = np.array([False, False, True, False, True])
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(ROWS, 5))
+    values[:, CATEGORICAL] = rng.integers(0, 4, (ROWS, 2))
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return values
+
+
+@pytest.fixture
+def given():
+    return np.append(np.random.default_rng(1).integers(0, CLASSES, LABELED), np.full(CONTEXT - LABELED, -1))
+
+
+@pytest.fixture(scope="module")
+def network():
+    return FrozenNetwork(Weights.random(TINY.model, 0))
+
+
+def read(network, values, given, seed=0):
+    return Reading(network, values[:CONTEXT], CATEGORICAL, given, CLASSES, 2, seed)
+
+
+def both_ways(weights, values, given):
+    """Logits of all rows by PyTorch and by NumPy under the same codes."""
+    torch = pytest.importorskip("torch")
+    from dips.network._cells import encode
+    from dips.network._model import Network
+    from dips.network._prior._draws import Draws
+
+    model = Network(weights.settings)
+    model.load_state_dict({name: torch.as_tensor(array) for name, array in weights.arrays.items()})
+    table, flags = torch.as_tensor(values, dtype=torch.float32)[None], torch.as_tensor(CATEGORICAL)[None]
+    labels = torch.as_tensor(given[:LABELED])[None]
+    cells = encode(table, flags, labels, CLASSES, CONTEXT, 4, Draws("cpu", 7), weights.settings)
+    with torch.no_grad():
+        theirs = model(cells, CONTEXT)[0].numpy()
+    levels = Draws("cpu", 7).normal(1, 5, 4, weights.settings.code_width)[0].numpy()
+    codes = Codes(levels, cells.token_code[0].numpy(), cells.class_code[0].numpy())
+
+    frozen = FrozenNetwork(weights)
+    described = Columns.of(values[:CONTEXT], CATEGORICAL).cells(values, codes, weights.settings)
+    assert np.allclose(described, cells.cells[0].numpy(), atol=1e-4)
+    marks = marks_of(np.append(given, np.full(ROWS - CONTEXT, -1)), CLASSES)
+    x = frozen.tokens(described, codes.tokens, marks, codes.classes)
+    with threads(1) as run:
+        context = frozen.read(x[:CONTEXT].copy(), CLASSES, run)
+    return theirs, np.concatenate([context.logits, frozen.ask(context, x[CONTEXT:].copy())])
+
+
+def test_numpy_and_pytorch_agree(values, given):
+    theirs, ours = both_ways(Weights.random(TINY.model, 0), values, given)
+    assert np.ptp(theirs) > 0.5
+    assert np.abs(ours - theirs).max() < 1e-4
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no trained weights here")
+def test_numpy_and_pytorch_agree_on_the_trained_weights(values, given):
+    theirs, ours = both_ways(Weights.load(SHIPPED), values, given)
+    assert np.abs(ours - theirs).max() < 1e-3
+
+
+def test_large_exponents_do_not_overflow(values, given):
+    weights = Weights.random(TINY.model, 0)
+    weights.arrays["column_qkv"] *= 12
+    theirs, ours = both_ways(weights, values, given)
+    assert np.abs(ours - theirs).max() < 1e-2
+    assert np.isfinite(ours).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("tokens", [7, 100])
+def test_chunks_and_threads_do_not_matter(network, values, given, tokens, n_threads, monkeypatch):
+    plain = read(network, values, given)
+    whole = plain.ask(values[CONTEXT:])
+    monkeypatch.setattr(_inference, "CHUNK_TOKENS", tokens)
+    parts = read(network, values, given)
+    assert np.allclose(parts.of_context(n_threads), plain.of_context(), atol=1e-5)
+    one_by_one = [parts.ask(row[None], n_threads)[0] for row in values[CONTEXT:]]
+    assert np.allclose(one_by_one, whole, atol=1e-5)
+
+
+def test_answers_are_probabilities_and_depend_on_the_seed_alone(network, values, given):
+    reading = read(network, values, given)
+    for p, rows in ((reading.of_context(), CONTEXT), (reading.ask(values[CONTEXT:]), ROWS - CONTEXT)):
+        assert p.shape == (rows, CLASSES)
+        assert np.allclose(p.sum(1), 1)
+    assert np.array_equal(read(network, values, given).of_context(), reading.of_context())
+    again = pickle.loads(pickle.dumps(reading))
+    assert np.array_equal(again.ask(values), reading.ask(values))
+    assert not np.array_equal(read(network, values, given, seed=1).of_context(), reading.of_context())
+
+
+def test_a_class_without_label_gets_no_probability(network, values, given):
+    given[given == 1] = 0
+    assert read(network, values, given).of_context()[:, 1].max() < 1e-6
+
+
+def test_the_scale_of_a_column_does_not_matter(network, values, given):
+    plain = read(network, values, given).ask(values[CONTEXT:])
+    values[:, 0] = values[:, 0] * 1e-9 + 3e-8
+    assert np.allclose(read(network, values, given).ask(values[CONTEXT:]), plain, atol=1e-4)
+
+
+def test_weights_come_back_from_their_file(tmp_path):
+    weights = Weights.random(TINY.model, 0)
+    weights.save(tmp_path / "w.npz")
+    again = Weights.load(tmp_path / "w.npz")
+    assert again.settings == TINY.model
+    assert all(np.array_equal(again.arrays[name], array) for name, array in weights.arrays.items())
+
+
+def test_damaged_weights_are_refused(tmp_path):
+    path = tmp_path / "w.npz"
+    weights = Weights.random(TINY.model, 0)
+    weights.save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    arrays["bend_in"][0, 0, 0] += 1
+    np.savez(path, **arrays)
+    with pytest.raises(ModelError, match="damaged"):
+        Weights.load(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(ModelError, match="not a file of network weights"):
+        Weights.load(path)
+
+
+def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):
+    weights = Weights.random(TINY.model, 0)
+    TINY.save(tmp_path / "settings.json")
+    np.savez(tmp_path / "mean.npz", **weights.arrays)
+    export.main([str(tmp_path), str(tmp_path / "w.npz")])
+    assert "weights" in capsys.readouterr().out
+    assert np.array_equal(Weights.load(tmp_path / "w.npz").arrays["bend_in"], weights.arrays["bend_in"])
+    Settings().save(tmp_path / "settings.json")
+    with pytest.raises(ModelError, match="not those of a network"):
+        export.main([str(tmp_path), str(tmp_path / "w.npz")])
+
+
+def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("dips.network._weights.SHIPPED", tmp_path / "weights.npz")
+    with pytest.raises(ModelError, match="comes without trained weights"):
+        Weights.load(tmp_path / "weights.npz")

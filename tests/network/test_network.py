@@ -1,0 +1,181 @@
+"""The network and its training: what may not matter does not, and a stopped training goes on as if it had not."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from dips.network import train
+from dips.network._cells import Cells, encode
+from dips.network._evaluate import evaluate
+from dips.network._loss import LossBook, losses_by_row
+from dips.network._model import Network, same_row_mask
+from dips.network._optimiser import orthogonal
+from dips.network._prior._draws import Draws
+from dips.network._settings import TINY, Settings
+from dips.network._tasks import RealTable, make_task
+from dips.network._training import Trainer, draw_shape
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    model = Network(TINY.model)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.1 * torch.randn_like(weight))
+    return model
+
+
+def cells_of(values, given, classes=3, context=12):
+    flags = torch.zeros(len(values), values.shape[2], dtype=torch.bool)
+    flags[:, -1] = True
+    return encode(values, flags, given, classes, context, 4, Draws("cpu", 1), TINY.model)
+
+
+@pytest.fixture
+def cells():
+    draws = Draws("cpu", 0)
+    values = draws.normal(2, 16, 5)
+    values[..., -1] = draws.integers(2, 16, high=4)
+    values[0, 3, 1] = torch.nan
+    return cells_of(values, draws.integers(2, 8, high=3))
+
+
+def test_cells_are_finite_and_of_the_stated_width(cells):
+    assert cells.cells.isfinite().all()
+    assert cells.cells.shape[:3] == (2, 16, 3)
+    assert cells.cells.shape[3] == Network(TINY.model).cell_in.in_features
+
+
+def test_ranks_do_not_see_the_queries():
+    values = Draws("cpu", 0).normal(1, 16, 5).abs()
+    given = torch.zeros(1, 8, dtype=torch.long)
+    one = cells_of(values, given).cells[:, :12]
+    values[:, 12:] += 5
+    assert torch.allclose(one, cells_of(values, given).cells[:, :12])
+
+
+def test_queries_do_not_change_the_other_rows(model, cells):
+    whole = model(cells, 12)
+    fewer = Cells(cells.cells[:, :13], cells.token_code, cells.marks[:, :13], cells.class_code, cells.present)
+    assert torch.allclose(whole[:, :13], model(fewer, 12), atol=1e-5)
+
+
+def test_the_order_of_unlabeled_context_rows_does_not_matter(model, cells):
+    order = torch.tensor([*range(8), 11, 9, 8, 10, *range(12, 16)])
+    moved = Cells(cells.cells[:, order], cells.token_code, cells.marks[:, order], cells.class_code, cells.present)
+    assert torch.allclose(model(cells, 12)[:, order], model(moved, 12), atol=1e-5)
+
+
+def test_the_order_of_named_classes_and_tokens_does_not_matter(model, cells):
+    order, tokens = torch.tensor([2, 0, 1]), torch.tensor([1, 2, 0])
+    moved = Cells(
+        cells.cells[:, :, tokens],
+        cells.token_code[:, tokens],
+        cells.marks[:, :, order],
+        cells.class_code[:, order],
+        cells.present[:, order],
+    )
+    assert torch.allclose(model(cells, 12)[:, :, order], model(moved, 12), atol=1e-5)
+
+
+def test_rows_side_by_side_are_still_apart(model, cells):
+    assert same_row_mask(32, 6, 32, torch.float32, torch.device("cpu")) is not None
+    packed = model(cells, 12)
+    model.settings = model.settings.__class__(**(vars(model.settings) | {"packed_tokens": 0}))
+    assert torch.allclose(packed, model(cells, 12), atol=1e-5)
+
+
+def test_compiled_answers_are_the_same(model, cells):
+    plain = model(cells, 12)
+    model.compile("eager")
+    assert torch.allclose(plain, model(cells, 12), atol=1e-4)
+
+
+def test_rows_of_a_class_without_label_do_not_count(model, cells):
+    true = torch.full((2, 16), 2)
+    present = cells.present.clone()
+    present[:, 2] = False
+    loss, counts = losses_by_row(model(cells, 12), true, present, 8)
+    assert counts.sum() == 0
+    assert loss.sum() == 0
+
+
+def test_the_book_tells_losses_apart_and_starts_anew():
+    book = LossBook(torch.device("cpu"))
+    ones, true = torch.ones(3, 6), torch.tensor([[0, 1, 0, 1, 0, 1]]).expand(3, -1)
+    book.add(ones, ones, true, torch.tensor([0.0, 0.1, 0.4]), 2, 2)
+    report = book.read()
+    assert report["all"] == {"unlabeled": 1.0, "labeled": 1.0, "entropy": 0.6931, "tables": 3}
+    assert report["noise<=1e-06"]["tables"] == 1
+    assert book.read()["all"]["tables"] == 0
+
+
+def test_an_orthogonal_update_has_singular_values_near_one():
+    values = torch.linalg.svdvals(orthogonal(torch.randn(2, 48, 16)).float())
+    assert 0.5 < values.min() < values.max() < 1.4
+
+
+def test_shapes_fit_the_step():
+    for index in range(200):
+        shape, batch = draw_shape(1, index, Settings())
+        assert shape.rows % 8 == 0
+        assert shape.rows * shape.columns <= Settings().prior.max_cells
+        assert batch >= 2
+
+
+def test_the_loss_falls():
+    trainer = Trainer(TINY, torch.device("cpu"))
+    means = []
+    for _ in range(2):
+        for _ in range(6):
+            trainer.steps(1.0)
+        means.append(trainer.book.read()["all"])
+    assert means[1]["labeled"] < means[0]["labeled"] - 0.02
+
+
+def test_a_stopped_training_goes_on_as_if_it_had_not(tmp_path):
+    straight = Trainer(TINY, torch.device("cpu"))
+    for _ in range(2):
+        straight.steps(1.0)
+    first = Trainer(TINY, torch.device("cpu"))
+    first.steps(1.0)
+    first.save(tmp_path)
+    second = Trainer(Settings.load(tmp_path / "settings.json"), torch.device("cpu"))
+    second.resume(tmp_path)
+    second.steps(1.0)
+    for name, weight in straight.model.named_parameters():
+        assert torch.equal(weight, dict(second.model.named_parameters())[name]), name
+        assert torch.equal(straight.optimiser.mean[name], second.optimiser.mean[name]), name
+
+
+def real_table():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(700, 4)).astype(np.float32)
+    values[:, 3] = rng.integers(0, 3, 700)
+    return RealTable("made", values, np.array([False] * 3 + [True]), (values[:, 0] > 0).astype(np.int64))
+
+
+def test_a_task_flips_about_as_many_labels_as_asked():
+    task = make_task(real_table(), 400, 0.2, 0)
+    assert (task.given != task.true[:400]).mean() == pytest.approx(0.2, abs=0.06)
+
+
+def test_evaluation_scores_every_task(model):
+    scores = evaluate(model, [real_table()], torch.device("cpu"), torch.float32)
+    assert len(scores["by_task"]) == 9
+    assert set(scores["mean"]) == {"accuracy", "log_loss", "auc", "auc_wrong"}
+
+
+def test_the_command_trains_saves_and_goes_on(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    train.main(["--tiny", "--no-compile", "--max-steps", "8", "--out", str(one)])
+    train.main(["--no-compile", "--max-steps", "16", "--resume", str(one), "--decay-minutes", "9", "--out", str(two)])
+    place = json.loads((two / "place.json").read_text())
+    assert place["step"] == 16
+    assert [piece["from_step"] for piece in place["pieces"]] == [0, 8]
+    entry = json.loads((two / "log-1.jsonl").read_text().splitlines()[0])
+    assert entry["losses"]["all"]["tables"] > 0

@@ -1,0 +1,160 @@
+"""Each ingredient of the made-up tables: shapes, rates, no accidents, learnable."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+
+torch = pytest.importorskip("torch")
+
+from dips.network._prior import _causal, _classes, _columns, _functions, _latent, _noise, _rules, _trees
+from dips.network._prior._draws import Draws, ranks, standardised
+from dips.network._prior._tables import Shape, make_tables
+from dips.network._settings import PriorSettings
+
+TABLES, ROWS, COLUMNS, CLASSES = 12, 200, 5, 3
+FUNCTIONS = [_functions.linear, _functions.additive, _functions.waves, _functions.products, _functions.prototypes]
+
+
+@pytest.fixture
+def draws():
+    return Draws("cpu", 0)
+
+
+@pytest.fixture
+def x(draws):
+    return standardised(_latent.correlated(draws, TABLES, ROWS, COLUMNS))
+
+
+def labels_of(draws, x):
+    return _classes.by_score(draws, _functions.linear(draws, x, CLASSES))
+
+
+def accuracy_above_majority(values, classes):
+    """How much a forest on half of the rows beats the larger class on the other half, in the mean over tables."""
+    gains = []
+    for table, truth in zip(np.asarray(values), np.asarray(classes), strict=True):
+        half = len(table) // 2
+        forest = ExtraTreesClassifier(20, min_samples_leaf=2, random_state=0).fit(table[:half], truth[:half])
+        gains.append(forest.score(table[half:], truth[half:]) - np.bincount(truth[half:]).max() / half)
+    return np.mean(gains)
+
+
+def test_ranks_are_even_between_zero_and_one(x):
+    rank = ranks(x).sort(1).values
+    assert torch.allclose(rank, ((torch.arange(ROWS) + 0.5) / ROWS)[None, :, None].expand_as(rank))
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, _trees.trees], ids=lambda f: f.__name__)
+def test_a_forest_learns_classes_made_by_a_function(draws, x, function):
+    scores = function(draws, x, CLASSES)
+    assert scores.shape == (TABLES, ROWS, CLASSES)
+    assert scores.isfinite().all()
+    assert accuracy_above_majority(x, _classes.by_score(draws, scores).true) > 0.02
+
+
+def test_a_forest_learns_rules_over_categories(draws, x):
+    level = _columns.levels(draws, ranks(x), 6)
+    scores = _rules.rules(draws, level, CLASSES, 6)
+    one_hot = torch.nn.functional.one_hot(level, 6).flatten(2)
+    assert accuracy_above_majority(one_hot, _classes.by_score(draws, scores).true) > 0.05
+
+
+def test_causes_and_effects_tell_the_class(draws):
+    x, scores = _causal.causal(draws, TABLES, ROWS, COLUMNS, CLASSES)
+    assert x.shape == (TABLES, ROWS, COLUMNS)
+    assert torch.cat([x, scores], 2).isfinite().all()
+    assert accuracy_above_majority(x, _classes.by_score(draws, scores).true) > 0.02
+
+
+def test_a_cluster_is_told_by_its_rows(draws):
+    x, cluster = _latent.clustered(draws, TABLES, ROWS, COLUMNS, 4)
+    assert accuracy_above_majority(x, cluster) > 0.2
+
+
+def test_copies_are_correlated_with_their_source(draws):
+    x = _latent.with_copies(draws, draws.normal(200, ROWS, COLUMNS))
+    correlation = torch.stack([torch.corrcoef(table.T) for table in x]) - torch.eye(COLUMNS)
+    assert 0.02 < (correlation.abs() > 0.5).float().mean() < 0.3
+
+
+def test_rows_of_another_source_lie_elsewhere(draws):
+    x = draws.normal(TABLES, ROWS, COLUMNS)
+    source = draws.integers(TABLES, ROWS, high=3)
+    moved = _latent.shifted(draws, x, source)
+    assert moved.isfinite().all()
+    assert accuracy_above_majority(moved, source) > 0.1
+
+
+def test_levels_are_few_uneven_and_whole(draws, x):
+    level = _columns.levels(draws, ranks(x), 9)
+    assert level.min() >= 0
+    assert level.max() < 9
+    distinct = [len(column.unique()) for table in level for column in table.T]
+    assert min(distinct) >= 1
+    assert len(set(distinct)) > 3
+
+
+@pytest.mark.parametrize("classes", [2, 7])
+def test_intervals_and_scores_use_every_class_name(draws, classes):
+    scores = draws.normal(40, ROWS, classes)
+    for labels in (_classes.by_score(draws, scores), _classes.by_interval(draws, scores)):
+        assert labels.true.min() == 0
+        assert labels.true.max() == classes - 1
+        assert (labels.runner_up != labels.true).all()
+        assert labels.runner_up.max() < classes
+        assert labels.doubt.isfinite().all()
+
+
+def test_warped_columns_keep_the_order_of_their_values(draws, x):
+    shown = _columns.warped(draws, x, ranks(x))
+    assert shown.isfinite().all()
+    for hidden, seen in zip(x.transpose(1, 2).flatten(0, 1), shown.transpose(1, 2).flatten(0, 1), strict=True):
+        steps = seen[hidden.argsort()].diff()
+        assert (steps >= 0).all() or (steps <= 0).all()
+
+
+def test_cells_are_missing_in_some_tables_only(draws, x):
+    rank = ranks(draws.normal(300, 60, COLUMNS))
+    gone = _columns.missing(draws, rank, draws.integers(300, 60, high=2), 2).float().mean((1, 2))
+    assert 0.4 < (gone == 0).float().mean() < 0.9
+    assert gone.max() > 0.2
+
+
+@pytest.mark.parametrize("classes", [2, 6])
+def test_noise_keeps_to_its_bounds_and_a_quarter_is_clean(draws, classes):
+    scores, settings = draws.normal(800, 64, classes), PriorSettings()
+    labels = _classes.by_score(draws, scores)
+    given, rate = _noise.dirty(draws, labels, ranks(scores), classes, settings)
+    assert given.min() >= 0
+    assert given.max() < classes
+    assert 0.2 < (rate == 0).float().mean() < 0.35
+    assert rate.mean() == pytest.approx(0.75 * (0.23 if classes == 2 else 0.30), abs=0.03)
+
+
+def test_noise_near_the_border_hits_doubtful_rows(draws):
+    labels = _classes.by_score(draws, draws.normal(100, ROWS, 2))
+    border = torch.full((100, 1), _noise.KINDS.index("border"))
+    likelier = _noise.wrong_chance(draws, border, labels, ranks(draws.normal(100, ROWS, 3)), 2)
+    assert likelier[labels.doubt > 0.8].mean() > 2 * likelier[labels.doubt < 0.5].mean()
+    assert torch.allclose(likelier.mean(1), torch.ones(100), atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [Shape(16, 0, 8, 2, 2), Shape(40, 24, 16, 7, 4), Shape(64, 96, 64, 8, 10)])
+def test_whole_tables_hold_together(draws, shape):
+    tables = make_tables(draws, 24, shape, PriorSettings(max_levels=8))
+    assert tables.values.shape == (24, shape.rows, shape.columns)
+    assert tables.values[~tables.values.isnan()].isfinite().all()
+    assert tables.given.shape == (24, shape.labeled)
+    assert tables.true.max() < shape.classes
+    wrong = (tables.given != tables.true[:, : shape.labeled]).float().mean(1)
+    assert torch.allclose(wrong, tables.noise)
+    levels = tables.values.transpose(1, 2)[tables.categorical].nan_to_num(0)
+    assert (levels == levels.floor()).all()
+    assert levels.numel() == 0 or levels.max() < 8
+
+
+def test_the_same_seed_makes_the_same_tables():
+    shape = Shape(16, 8, 8, 4, 3)
+    one, other = (make_tables(Draws("cpu", 7), 10, shape, PriorSettings()) for _ in range(2))
+    assert torch.equal(one.values.nan_to_num(-9), other.values.nan_to_num(-9))
+    assert torch.equal(one.given, other.given)
