@@ -1,5 +1,6 @@
 """Easy tables first."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -33,7 +34,7 @@ def test_the_first_tables_are_easy():
 
 def test_everything_widens_on_the_way():
     way = [prior_at(progress, FULL) for progress in (0.0, 0.3, 0.6, 0.9, 1.0)]
-    for one, other in zip(way, way[1:], strict=False):
+    for one, other in itertools.pairwise(way):
         for shapes in ("labeled", "unlabeled", "classes"):
             assert set(getattr(one, shapes)) <= set(getattr(other, shapes))
         assert one.max_noise < other.max_noise

@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch")
+import torch
 
 from dips.network import train
 from dips.network._cells import Cells, encode

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.ensemble import ExtraTreesClassifier
-
-torch = pytest.importorskip("torch")
 
 from dips.network._prior import _causal, _classes, _columns, _functions, _latent, _noise, _rules, _trees
 from dips.network._prior._draws import Draws, ranks, standardised

@@ -62,9 +62,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Beyond its limits it samples rows, selects the columns that tell most about the labels (at most 48), puts rare levels
-    of a category together (at most 48) and classes into groups (at most 10, then the classes within a group). Each is
-    said in a warning and in ``notes_``.
+    Beyond its limits it samples rows, selects the columns that tell most about the labels (at most 48), puts rare
+    levels of a category together (at most 48) and classes into groups (at most 10, then the classes within a group).
+    Each is said in a warning and in ``notes_``.
 
     Examples
     --------
@@ -197,8 +197,8 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         """Say what becomes of many classes and many labels."""
         if n_classes > MAX_CLASSES:
             self.notes_.append(
-                f"The labels name {n_classes} classes, and the network was made for {MAX_CLASSES}: it answers for groups "
-                "of neighbouring classes first, then within each group."
+                f"The labels name {n_classes} classes, and the network was made for {MAX_CLASSES}: it answers for "
+                "groups of neighbouring classes first, then within each group."
             )
         room = context_size(network, self.columns_.size, min(n_classes, MAX_CLASSES), self.max_context)
         n_labeled = int((codes != UNLABELED).sum())

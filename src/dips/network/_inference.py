@@ -1,8 +1,9 @@
 """The trained network in NumPy: the context is read once, and every other row asks it at a constant cost.
 
-Rows go through in chunks of about `CHUNK_TOKENS` tokens, which keeps the numbers in the processor's cache and the memory
-bounded. Several threads take chunks side by side, with one thread of the linear algebra library each: that needs no
-waiting inside a product. The last block is computed for the tokens of the classes alone, because nothing else is asked.
+Rows go through in chunks of about `CHUNK_TOKENS` tokens, which keeps the numbers in the processor's cache and the
+memory bounded. Several threads take chunks side by side, with one thread of the linear algebra library each: that needs
+no waiting inside a product. The last block is computed for the tokens of the classes alone, because nothing else is
+asked.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ MAX_CONTEXT_TOKENS = 24_000  # rows × tokens of a row; at width 192 and 6 layer
 
 
 def context_rows(codes: Array, most: int, rng: np.random.Generator) -> Rows:
-    """Rows for the context: all labeled ones if they fit, else a sample with some of every class; then unlabeled ones."""
+    """Rows for the context: all labeled ones if they fit, else a sample of every class; then unlabeled ones."""
     labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     if labeled.size > most:
         return np.sort(_sample_of_each_class(codes, labeled, most, rng))
@@ -53,7 +53,7 @@ def _information(column: Array, is_level: bool, codes: Array, bins: int = 8) -> 
     present = ~np.isnan(column)
     place = np.zeros(column.size, dtype=np.intp)  # missing values are a bin of their own
     if is_level:
-        levels, places, counts = np.unique(column[present], return_inverse=True, return_counts=True)
+        _, places, counts = np.unique(column[present], return_inverse=True, return_counts=True)
         place[present] = 1 + np.argsort(np.argsort(-counts, kind="stable")).clip(max=bins - 1)[places]
     elif present.any():
         cuts = np.unique(np.quantile(column[present], np.linspace(0, 1, bins + 1)[1:-1]))
