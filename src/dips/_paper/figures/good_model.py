@@ -115,7 +115,7 @@ def _draw(frame: pd.DataFrame) -> Any:
     """Gain in accuracy and change of log loss by symmetric noise."""
     part = frame[frame["kind"] == "symmetric"]
     fig, axes = figures.figure(2, 1, width=4.2)
-    titles = {"accuracy": "gain in accuracy, points", "log_loss": "change of log loss, %"}
+    titles = {"accuracy": "gain in accuracy, points", "log_loss": "change of log loss"}
     for axis, (value, title) in zip(axes, titles.items(), strict=True):
         change = gains.changes(part, value).reset_index().melt(gains.CELL, var_name="method", value_name="change")
         figures.lines(axis, change.dropna(subset="change"), "noise", value="change", scale=1)
