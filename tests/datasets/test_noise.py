@@ -117,6 +117,22 @@ def test_instance_dependent_noise_depends_on_the_features():
     assert np.abs(means[0] - means[1]).max() > 0.3  # symmetric noise would leave them equal
 
 
+def test_with_two_classes_too_some_rows_are_mistaken_more_easily_than_others():
+    X = np.random.RandomState(0).normal(size=(8000, 4))
+    _, flipped = flip_labels_by_instance(X, np.arange(8000) % 2, 0.3, random_state=0)
+    direction = X[flipped].mean(axis=0) - X[~flipped].mean(axis=0)
+    assert np.linalg.norm(direction) > 0.5  # symmetric noise would leave them at the same place
+    hardness = X @ direction
+    hard, easy = hardness > np.quantile(hardness, 0.8), hardness < np.quantile(hardness, 0.2)
+    assert flipped[hard].mean() > 3 * flipped[easy].mean()
+    assert flipped.mean() == pytest.approx(0.3, abs=0.02)
+
+
+def test_rows_that_are_all_alike_are_equally_hard():
+    flipped = flip_labels_by_instance(np.ones((2000, 2)), np.arange(2000) % 2, 0.25, random_state=0)[1]
+    assert flipped.mean() == pytest.approx(0.25, abs=0.03)
+
+
 def test_instance_dependent_noise_reads_any_table():
     table = pd.DataFrame(X, columns=list("abcdef")).assign(animal=animals)
     table.loc[::7, "a"] = np.nan

@@ -16,7 +16,7 @@ from dips._paper.figures.battery import spread_of_labelers
 from dips._paper.figures.efficiency import needed, relative
 from dips._paper.figures.optimal_threshold import best
 from dips._paper.published import accuracy, published
-from dips._paper.show import command, load_plan, read_readings, save_plan, show, write_page
+from dips._paper.show import collect, command, load_plan, read_readings, save_plan, show, write_page
 from dips._paper.tables import methods
 from dips.exceptions import UserError
 from dips.labelers import LABELERS, Greedy
@@ -151,7 +151,7 @@ def test_a_failed_trial_is_shown_and_not_dropped(tmp_path, monkeypatch):
     assert run(experiment.trials(TINY), store).failed == 3
     save_plan(experiment, TINY, store)
     shown = show(experiment, store, tmp_path / "out")
-    assert [f["method"] for f in shown.results.failures] == ["PL", "PL+DIPS", "PL+default"]
+    assert [f["method"] for f in shown.results.failures] == ["PL", "PL+DIPS", "PL+adaptive"]
     assert "TypeError" in (tmp_path / "out" / "clean-labels-failures.md").read_text()
 
 
@@ -257,6 +257,57 @@ def test_a_plan_of_0_1_0_is_read(tmp_path):
     del kept["plan"]["labelers"]
     path.write_text(json.dumps(kept | {"plan": kept["plan"] | {"curators": ["none", "percentile", "auto"]}}))
     assert load_plan(experiment, store)[0] == replace(TINY, data=())
+
+
+def test_a_record_of_0_1_0_is_read_under_the_new_name_of_its_curator(tmp_path):
+    experiment, store = find("clean-labels"), Store(tmp_path)
+    run(experiment.trials(TINY), store)
+    save_plan(experiment, TINY, store)
+    before = collect(experiment, store)[1].frame
+    keys = load_plan(experiment, store)[1]
+    for key in keys:
+        record = store.get(key)
+        if record["settings"].get("curator") == {"name": "adaptive"}:
+            store.put(key, record | {"settings": record["settings"] | {"curator": {"name": "auto"}}})
+    assert any(store.get(key)["settings"].get("curator") == {"name": "auto"} for key in keys)
+    pd.testing.assert_frame_equal(collect(experiment, store)[1].frame, before)
+
+
+def test_a_part_of_an_experiment_is_run_by_its_labels(tables, paper):
+    options = ("--seeds", "1", "--data", "german", "--max-labeled", "40", "--max-unlabeled", "60")
+    only = ("--only", "backbone=xgboost sensible", "--only", "noise=0.2", "--only", "kind=symmetric")
+    code, printed, _ = paper("run", "good-model", *options, *only, "--only", "method=Supervised")
+    assert (code, "1 trials done" in printed) == (0, True)
+    more = ("--only", "method=Supervised", "--only", "method=Curated, default")
+    assert "1 trials done in" in paper("run", "good-model", *options, *only, *more)[1]
+    assert "Curated, default" in paper("show", "good-model")[1]
+
+
+def test_a_part_that_there_is_not_is_refused_in_words(tables, paper):
+    assert "has nothing called 'mood'; --only takes NAME=VALUE, of method, " in paper(
+        "run", "good-model", "--only", "mood=good"
+    )[2].replace("\n", " ")
+    assert "good-model has no noise '0.7'; choose among 0.0, 0.1" in paper("run", "good-model", "--only", "noise=0.7")[
+        2
+    ].replace("\n", " ")
+
+
+def test_the_command_says_which_part_was_run():
+    plan = Plan(2, only=("backbone=xgboost sensible", "noise=0.2"))
+    assert command(find("good-model"), plan).endswith("--seeds 2 --only 'backbone=xgboost sensible' --only noise=0.2")
+
+
+def test_held_out_tables_are_reported_apart():
+    found = find("good-model").chosen(Plan(1, data=("german", "heart"), only=("method=Supervised", "noise=0.0")))
+    assert {c.labels["table"]: c.labels["set"] for c in found} == {"german": "development", "heart": "held out"}
+
+
+def test_all_labels_known_are_one_trial_whatever_the_noise():
+    chosen = find("good-model").chosen(
+        Plan(1, data=("german",), only=("method=All labels known", "backbone=mlp", "labels=100"))
+    )
+    assert len(chosen) > 5
+    assert len({str(c.trial.settings()) for c in chosen}) == 1
 
 
 def test_only_the_experiment_that_is_asked_for_is_imported():

@@ -8,10 +8,12 @@ import pytest
 from dips._paper.engine import Store, run
 from dips._paper.experiment import Plan
 from dips._paper.tables import grids
+from dips._paper.tables.backbones import BACKBONES, WITH_CHECKPOINTS
 from dips._paper.tables.measures import divergence
 from dips._paper.tables.methods import fit
 from dips._paper.tables.splits import authors_seeds, make_split
 from dips._paper.tables.trial import _MORE_LIBRARIES, Trial
+from dips.exceptions import DataError
 
 BASE = Trial("quadrants", 0, noise=0.2)
 CHANGES = [
@@ -24,6 +26,8 @@ CHANGES = [
     {"curate": "start"},
     {"grow": False},
     {"n_labeled": 50},
+    {"noise_kind": "by class"},
+    {"labels": 50},
 ]
 
 
@@ -83,6 +87,41 @@ def test_fewer_labels_are_a_part_of_the_same_labels(tables):
     assert np.array_equal(some.X_test, all_rows.X_test)
 
 
+def test_so_many_rows_are_labeled_as_asked_for(tables):
+    found = make_split(Trial("german", 0, labels=50, max_unlabeled=30))
+    assert (len(found.X_labeled), len(found.X_unlabeled), len(found.X_test)) == (50, 30, 104)
+    assert np.bincount(found.y_labeled).min() >= 2
+    parts = [{tuple(r) for r in X} for X in (found.X_labeled, found.X_unlabeled, found.X_test)]
+    assert len(set.union(*parts)) == sum(map(len, parts))
+
+
+def test_more_labels_than_rows_are_refused_in_words(tables):
+    with pytest.raises(DataError, match="german has too few rows for 150 labels"):
+        make_split(Trial("german", 0, labels=150))
+
+
+def test_noise_by_class_hits_the_rarest_class_most(tables):
+    found = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by class"))
+    rarest = np.bincount(found.y_true).argmin()
+    shares = [found.flipped[found.y_true == c].mean() for c in (rarest, 1 - rarest)]
+    assert shares == pytest.approx([0.3, 0.1], abs=0.03)
+
+
+def test_noise_by_instance_is_of_about_the_share_asked_for(tables):
+    found = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by instance"))
+    assert found.flipped.mean() == pytest.approx(0.3, abs=0.1)
+    assert np.array_equal(found.flipped, found.y_true != found.y_labeled)
+
+
+def test_all_labels_are_the_true_ones_of_labeled_and_unlabeled_rows():
+    split = make_split(BASE)
+    everything = split.with_all_labels()
+    assert len(everything.y_labeled) == len(split.y_labeled) + len(split.y_unlabeled)
+    unflipped = np.where(split.flipped, 1 - split.y_labeled, split.y_labeled)
+    assert np.array_equal(everything.y_labeled[: unflipped.size], unflipped)
+    assert not everything.flipped.any()
+
+
 def test_across_countries_no_unlabeled_row_is_from_home(tables):
     from dips._paper.tables.splits import table
 
@@ -105,7 +144,19 @@ def test_seeds_are_the_authors_and_distinct():
 
 
 @pytest.mark.parametrize(
-    "method", ["supervised", "curated", "pl", "self_training", "cleanlab", "vime_self", "vime_semi"]
+    "method",
+    [
+        "supervised",
+        "calibrated",
+        "tuned",
+        "all_labels",
+        "curated",
+        "pl",
+        "self_training",
+        "cleanlab",
+        "vime_self",
+        "vime_semi",
+    ],
 )
 def test_every_method_learns_two_quadrants(method):
     pytest.importorskip("cleanlab" if method == "cleanlab" else "torch" if "vime" in method else "numpy")
@@ -118,14 +169,14 @@ def test_cleanlab_works_in_the_processes_of_a_run(tmp_path):
     assert run(trials, Store(tmp_path), n_jobs=2).failed == 0
 
 
-@pytest.mark.parametrize(
-    "backbone", ["xgboost paper", "xgboost sensible", "xgboost tuned", "histgb", "catboost", "mlp"]
-)
+@pytest.mark.parametrize("backbone", BACKBONES)
 def test_every_backbone_can_be_curated(backbone):
-    if backbone == "catboost":
-        pytest.importorskip("catboost")
-    trial = replace(BASE, method="curated", backbone=backbone, curator={"name": "auto"})
-    assert trial.run()["accuracy"] > 0.8
+    if backbone in ("catboost", "lightgbm"):
+        pytest.importorskip(backbone)
+    names = ["beliefs", "adaptive"] if backbone in WITH_CHECKPOINTS else ["beliefs"]
+    for name in names:
+        trial = replace(BASE, method="curated", backbone=backbone, curator={"name": name})
+        assert trial.run()["accuracy"] > 0.8
 
 
 def test_labels_that_are_no_codes_from_zero_come_back_as_they_were(tables):
@@ -144,6 +195,20 @@ def test_wrong_labels_found_and_pseudo_labels_right_are_counted():
     assert found["wrong_found"] > 0.7
     assert found["right_dropped"] < 0.3
     assert 0.9 < found["pseudo_accuracy"] <= 1
+
+
+def test_probabilities_and_the_audit_are_measured():
+    default = replace(BASE, labeler={"name": "auto"}, curator={"name": "beliefs"}, measure="probabilities")
+    found = default.run()
+    assert 0 < found["log_loss"] < 0.4
+    assert found["auc"] > 0.95
+    assert found["wrong_share"] == 0.2
+    assert found["p_wrong_error"] < 0.25
+    assert found["wrong_auc"] > 0.9
+    assert found["noise_low"] <= found["noise_estimate"] <= found["noise_high"]
+    supervised = replace(BASE, method="supervised", measure="probabilities").run()
+    assert "p_wrong_error" not in supervised
+    assert supervised["auc"] < found["auc"]
 
 
 def test_divergence_sees_a_difference_in_what_is_missing():

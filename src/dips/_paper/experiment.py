@@ -24,6 +24,7 @@ class Plan:
     members : models in an ensemble, or "checkpoints" to use those of a single training as its members
     max_labeled, max_unlabeled : at most so many rows of a table, or images
     labelers, curators : names of those to compare; none stands for the paper's
+    only : such as "backbone=mlp": only cells with one of the values named for a label; none stands for all
     n_steps, network : of experiments on images
     """
 
@@ -36,6 +37,7 @@ class Plan:
     network: str = "fast"
     labelers: tuple[str, ...] = ()
     curators: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
 
     @property
     def seeds(self) -> list[int]:
@@ -119,16 +121,43 @@ class Experiment:
 
     def trials(self, plan: Plan) -> list[Any]:
         """The trials, those of the first seed first, so that the first part of them is a fair sample of all."""
-        found = [cell.trial for cell in self.cells(plan)]
+        found = [cell.trial for cell in self.chosen(plan)]
         ranks = {seed: rank for rank, seed in enumerate(dict.fromkeys(t.seed for t in found))}
         return sorted(found, key=lambda t: ranks[t.seed])
+
+    def chosen(self, plan: Plan) -> list[Cell]:
+        """The cells that a plan asks for.
+
+        Examples
+        --------
+        >>> from dips._paper import find
+        >>> plan = Plan(2, only=("method=PL", "noise=0.1", "noise=0.3"))
+        >>> len(find("noise-and-size").chosen(plan))  # 2 seeds, 3 sizes, 2 noise levels
+        12
+        """
+        asked: dict[str, set[str]] = {}
+        for one in plan.only:
+            name, _, value = one.partition("=")
+            asked.setdefault(name, set()).add(value)
+        every = list(self.cells(plan))
+        self._check_asked(asked, every)
+        return [c for c in every if all(str(c.labels.get(name)) in values for name, values in asked.items())]
+
+    def _check_asked(self, asked: dict[str, set[str]], cells: list[Cell]) -> None:
+        for name, values in asked.items() if cells else ():
+            known = list(dict.fromkeys(str(c.labels[name]) for c in cells if name in c.labels))
+            if not known:
+                names = ", ".join(dict.fromkeys(n for c in cells for n in c.labels))
+                raise UserError(f"{self.name} has nothing called {name!r}; --only takes NAME=VALUE, of {names}.")
+            if unknown := sorted(values - set(known)):
+                raise UserError(f"{self.name} has no {name} {unknown[0]!r}; choose among {', '.join(known)}.")
 
     def collect(self, plan: Plan, keys: list[str], store: Store) -> Results:
         """Read the records of all cells, by the keys they had when the plan was run.
 
         So records can be read on any machine: without the data, and with other versions of the libraries.
         """
-        cells = list(self.cells(plan))
+        cells = self.chosen(plan)
         rows, failures, n_missing, spent = [], [], 0, {}
         if len(cells) != len(keys):
             raise self.has_changed()
@@ -137,7 +166,7 @@ class Experiment:
             if record is None:
                 n_missing += 1
                 continue
-            if hashed(record["settings"]) != hashed(cell.trial.settings()):
+            if hashed(_as_named_now(record["settings"])) != hashed(cell.trial.settings()):
                 raise self.has_changed()
             spent[key] = _spent(record)
             if record["status"] == "failed":
@@ -152,6 +181,11 @@ class Experiment:
             f"The experiment {self.name} has changed since it was run; run it again with `dips paper run {self.name}`, "
             "which does only the trials that have changed."
         )
+
+
+def _as_named_now(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a record; for tables 0.1.0 called its default curator "auto", which is now "adaptive"."""
+    return settings | {"curator": {"name": "adaptive"}} if settings.get("curator") == {"name": "auto"} else settings
 
 
 def _spent(record: dict[str, Any]) -> tuple[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -36,7 +37,7 @@ def save_plan(experiment: Experiment, plan: Plan, store: Store) -> None:
     """Keep the plan and the keys of its trials, so that the last run can be shown, here or on another machine."""
     path = _plan_path(experiment, store)
     make_folder(path.parent)
-    write_json(path, {"plan": asdict(plan), "keys": [cell.trial.key() for cell in experiment.cells(plan)]})
+    write_json(path, {"plan": asdict(plan), "keys": [cell.trial.key() for cell in experiment.chosen(plan)]})
 
 
 def load_plan(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
@@ -108,6 +109,7 @@ def command(experiment: Experiment, plan: Plan) -> str:
     parts += [f"--network {plan.network}"] if plan.network != Plan(1).network else []
     parts += [f"--labeler {name}" for name in plan.labelers]
     parts += [f"--curator {name}" for name in plan.curators]
+    parts += [f"--only {shlex.quote(one)}" for one in plan.only]
     return " ".join(parts)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import softmax
-from scipy.stats import truncnorm
+from scipy.optimize import brentq
+from scipy.special import expit, logit, softmax
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
@@ -88,8 +88,9 @@ def flip_labels_by_class(
 def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = None) -> tuple[Array, Array]:
     """Instance-dependent noise: how likely a row's label is wrong, and what it becomes, depends on its features.
 
-    After Xia et al. (2020): each row draws its own rate around `rate`, and a random linear map of its features, one for
-    each true class, says which of the other classes it is mistaken for. `rate` is met on average.
+    After Xia et al. (2020). A random linear score of the features says how hard a row is: the odds that its label is
+    wrong grow e-fold with every standard deviation of the score. Another random linear map, one for each true class,
+    says which of the other classes it is mistaken for. `rate` is met on average.
 
     Parameters
     ----------
@@ -110,14 +111,14 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     True
     """
     rng, labels = check_random_state(random_state), encode_labels(y)
-    rows, n_classes = np.flatnonzero(labels.is_labeled), labels.classes.size
-    wrong = rng.uniform(size=rows.size) < _row_rates(_checked_rate(rate), rows.size, rng)
-    rows = rows[wrong]
+    rate, rows, n_classes = _checked_rate(rate), np.flatnonzero(labels.is_labeled), labels.classes.size
     features = _standardized(X)
     if features.shape[0] != labels.codes.size:
         raise InputError(
             f"X and y must have the same length; X has {features.shape[0]} rows, y has {labels.codes.size}."
         )
+    hardness = features[rows] @ rng.normal(size=features.shape[1])
+    rows = rows[rng.uniform(size=rows.size) < _row_rates(rate, hardness)]
     noisy = labels.codes.copy()
     for c in range(n_classes):
         of_class = rows[labels.codes[rows] == c]
@@ -128,15 +129,16 @@ def flip_labels_by_instance(X: Any, y: Any, rate: float, *, random_state: Any = 
     return _changed(labels, noisy)
 
 
-_SPREAD = 0.1  # standard deviation of the rows' own rates
-
-
-def _row_rates(rate: float, n: int, rng: np.random.RandomState) -> Array:
-    """A rate for each row, from a normal around `rate` cut off at 0 and 1, whose mean is `rate`."""
-    if rate in (0, 1):
-        return np.full(n, float(rate))
-    rates = truncnorm.rvs(-rate / _SPREAD, (1 - rate) / _SPREAD, rate, _SPREAD, size=n, random_state=rng)
-    return rates * rate / rates.mean()
+def _row_rates(rate: float, hardness: Array) -> Array:
+    """A rate for each row that grows with its hardness; their mean is `rate`."""
+    spread = hardness.std() if hardness.size else 0.0
+    if rate in (0, 1) or spread == 0:
+        return np.full(hardness.size, float(rate))
+    log_odds = (hardness - hardness.mean()) / spread
+    furthest = float(np.abs(log_odds).max())
+    start = logit(rate)
+    shift = brentq(lambda a: expit(log_odds + a).mean() - rate, start - furthest, start + furthest)
+    return expit(log_odds + shift)
 
 
 def _standardized(X: Any) -> Any:

@@ -48,6 +48,10 @@ Curators = Annotated[
 ImageCurators = Annotated[
     list[str], typer.Option("--curator", help="Images: compare this curator. Repeatable.  [default: the paper's]")
 ]
+Only = Annotated[
+    list[str],
+    typer.Option("--only", help='Only trials with this label, such as "backbone=mlp". Repeatable.  [default: all]'),
+]
 ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
 _RESULTS = Path("results/paper")
@@ -66,6 +70,7 @@ class _Options:
     network: str | None
     labelers: list[str]
     curators: list[str]
+    only: list[str]
 
     @property
     def for_images(self) -> dict[str, Any]:
@@ -107,13 +112,14 @@ def run(
     network: Network = None,
     labeler: Labelers = [],  # noqa: B006
     curator: Curators = [],  # noqa: B006
+    only: Only = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
 ) -> None:
     """Run an experiment. Finished trials are kept: a stopped run continues, and a repeated one costs nothing."""
     from dips._paper import find
 
     experiment = find(name)
-    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, labeler, curator)
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, labeler, curator, only)
     _check_options(experiment, options)
     plan = _plan(experiment, options, data_folder)
     if _run(experiment, plan, jobs, retry, results):
@@ -161,7 +167,7 @@ def all_(
     from dips._paper import experiments
     from dips._paper.experiment import Plan
 
-    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, [], curator)
+    options = _Options(seeds, data, members, max_labeled, max_unlabeled, steps, network, [], curator, [])
     if options.for_images or curator:
         from dips._paper.images.sets import IMAGE_SETS
 
@@ -235,6 +241,7 @@ def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -
         members=members if members == "checkpoints" else int(members),
         max_labeled=options.max_labeled,
         max_unlabeled=options.max_unlabeled,
+        only=tuple(dict.fromkeys(options.only)),
         **options.for_images if experiment.sets.kind == "images" else {},
         **{name: value for name, value in options.compared.items() if name in experiment.compares},
     )
@@ -285,8 +292,8 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
     trials = experiment.trials(plan)
     if not trials:
         raise UserError(
-            f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data and "
-            "--curator leave none of its trials."
+            f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data, "
+            "--curator and --only leave none of its trials."
         )
     save_plan(experiment, plan, store)  # now, so that an unfinished run can be shown
     try:

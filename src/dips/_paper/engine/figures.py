@@ -17,7 +17,7 @@ COLORS = {
     "Supervised": "#7f7f7f",
     "PL": "#2a9d6f",
     "PL+DIPS": "#d6337f",
-    "PL+default": "#2f6fde",
+    "PL+adaptive": "#2f6fde",
     "PL+small loss": "#e08a1e",
     "PL+fluctuation": "#8a63d2",
     "PL+FINE": "#9c6b4a",

@@ -24,13 +24,13 @@ def cells(plan: Plan) -> Iterator[Cell]:
         base = Trial("moons", seed, n_labeled=200, n_unlabeled=800)
         yield grids.supervised(base, what=_COLUMN)
         yield from grids.with_and_without(base, what=_COLUMN)
-        yield grids.default(base, what=_COLUMN)
+        yield grids.adaptive(base, what=_COLUMN)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy beside the paper's."""
     said = published("clean-labels")["accuracy"]
-    pairs = [("PL+DIPS", "PL"), ("PL+DIPS", "Supervised"), ("PL+default", "Supervised")]
+    pairs = [("PL+DIPS", "PL"), ("PL+DIPS", "Supervised"), ("PL+adaptive", "Supervised")]
     return Report(
         {
             "accuracy": means(frame, "method", "what", published=lambda m, c: said.get(m)),

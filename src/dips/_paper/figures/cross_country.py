@@ -39,15 +39,15 @@ def cells(plan: Plan) -> Iterator[Cell]:
             yield grids.curated(base, home=home)
             yield from grids.with_and_without(replace(base, measure="insight"), home=home)
             yield from (c for c in grids.curators(plan, base, home=home) if c.labels["method"] != "PL+DIPS")
-            yield grids.default(replace(base, measure="insight"), home=home)
+            yield grids.adaptive(replace(base, measure="insight"), home=home)
             yield from grids.with_and_without(replace(base, labeler=grids.labeler(plan, "ups")), "UPS", home=home)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy, and how near the rows of the last training are to the test rows."""
-    seen = frame[frame["method"].isin(["PL", "PL+DIPS", "PL+default"])]
+    seen = frame[frame["method"].isin(["PL", "PL+DIPS", "PL+adaptive"])]
     said = published("cross-country")["divergence"]
-    pairs = [("PL+DIPS", "PL"), ("UPS+DIPS", "UPS"), ("PL+default", "PL"), ("Curated labels only", "Supervised")]
+    pairs = [("PL+DIPS", "PL"), ("UPS+DIPS", "UPS"), ("PL+adaptive", "PL"), ("Curated labels only", "Supervised")]
     return Report(
         {
             "accuracy": means(frame, "method", "home", published=lambda m, h: accuracy("cross-country", h, m)),

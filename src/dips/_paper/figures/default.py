@@ -1,4 +1,4 @@
-"""The threshold-free default against DIPS and the other selectors, on labels as given and with a fifth made wrong."""
+"""Adaptive, the default of 0.1.0, against DIPS and the other selectors; labels as given, and a fifth made wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dips._paper.tables import grids
 from dips._paper.tables.sets import TABLE_SETS
 
 NOISE = (0.0, 0.2)
-_DEFAULT = "PL+default"
+_ADAPTIVE = "PL+adaptive"
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
@@ -25,16 +25,16 @@ def cells(plan: Plan) -> Iterator[Cell]:
                 base = grids.trial(plan, table, seed, noise=noise)
                 labels: dict[str, Any] = {"table": table, "noise": noise}
                 yield grids.supervised(base, **labels)
-                yield grids.curated(base, "auto", "Curated by default", **labels)
+                yield grids.curated(base, "adaptive", "Curated by adaptive", **labels)
                 yield Cell(base, {"method": "PL"} | labels)
                 yield from grids.curators(plan, base, **labels)
-                yield grids.default(base, **labels)
+                yield grids.adaptive(base, **labels)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
-    """Accuracy at each noise level, and the default against each of the others, table by table and on average."""
+    """Accuracy at each noise level, and adaptive against each of the others, table by table and on average."""
     others = ["Supervised", "PL", *(f"PL+{title}" for title in grids.curator_titles(plan))]
-    pairs = [(_DEFAULT, other) for other in others]
+    pairs = [(_ADAPTIVE, other) for other in others]
     tables = {"mean_difference": paired(over_tables(frame, "method", "noise"), pairs, by="noise")}
     for noise in frame["noise"].unique():
         part, name = frame[frame["noise"] == noise], f"noise_{round(100 * noise)}"
@@ -50,7 +50,7 @@ def _drawing(frame: pd.DataFrame, noise: float) -> Callable[[], Any]:
 EXPERIMENT = Experiment(
     16,
     "default",
-    "The default curator against all others",
+    "Adaptive, the default of 0.1.0, against all others",
     "not in the paper",
     10,
     cells,

@@ -1,4 +1,4 @@
-"""The default curator under each of the five labelers, beside DIPS's thresholds: the battery with a third bar."""
+"""Adaptive, the default of 0.1.0, under each of the five labelers, beside DIPS: the battery with a third bar."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dips._paper.experiment import Cell, Experiment, Plan, Report
 from dips._paper.tables import grids
 from dips._paper.tables.sets import TABLE_SETS
 
-_COLORS = {"": "PL", "+DIPS": "PL+DIPS", "+default": "PL+default"}
+_COLORS = {"": "PL", "+DIPS": "PL+DIPS", "+adaptive": "PL+adaptive"}
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
@@ -22,12 +22,12 @@ def cells(plan: Plan) -> Iterator[Cell]:
             for title, name in grids.labelers(plan).items():
                 base = grids.trial(plan, table, seed, labeler=grids.labeler(plan, name))
                 yield from grids.with_and_without(base, title, table=table)
-                yield grids.default(base, title, table=table)
+                yield grids.adaptive(base, title, table=table)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
-    """Accuracies, and what the default adds to no curation and to DIPS, table by table and on average."""
-    pairs = [(f"{name}+default", f"{name}{other}") for name in grids.labelers(plan) for other in ("", "+DIPS")]
+    """Accuracies, and what adaptive adds to no curation and to DIPS, table by table and on average."""
+    pairs = [(f"{name}+adaptive", f"{name}{other}") for name in grids.labelers(plan) for other in ("", "+DIPS")]
     return Report(
         {
             "accuracy": means(frame, "method", "table"),
@@ -49,14 +49,14 @@ def _draw(frame: pd.DataFrame) -> object:
     axes[0].set_ylabel("test accuracy, mean over tables, %")
     axes[0].grid(axis="x", visible=False)
     handles = axes[0].get_legend_handles_labels()[0]
-    fig.legend(handles, ["no curation", "DIPS", "default"], loc="outside lower center", ncols=3)
+    fig.legend(handles, ["no curation", "DIPS", "adaptive"], loc="outside lower center", ncols=3)
     return fig
 
 
 EXPERIMENT = Experiment(
     18,
     "default-labelers",
-    "The default curator under every labeler",
+    "Adaptive, the default of 0.1.0, under every labeler",
     "not in the paper",
     10,
     cells,

@@ -19,7 +19,7 @@ SIZES = (50, 100, 1000)
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
-    """Supervised, PL, PL+DIPS and PL with the default curator, for 50, 100 and 1000 labels."""
+    """Supervised, PL, PL+DIPS and PL with "adaptive", for 50, 100 and 1000 labels."""
     for seed in plan.seeds:
         for size in SIZES:
             for noise in NOISE:
@@ -27,7 +27,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
                 labels: dict[str, Any] = {"noise": noise, "labels": size}
                 yield grids.supervised(base, **labels)
                 yield from grids.with_and_without(base, **labels)
-                yield grids.default(base, **labels)
+                yield grids.adaptive(base, **labels)
 
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
@@ -39,7 +39,7 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
         f"accuracy_{size}": means(frame[frame["labels"] == size], "method", "noise")
         for size in frame["labels"].unique()
     }
-    pairs = [("PL+DIPS", "PL"), ("PL+DIPS", "Supervised"), ("PL+default", "PL+DIPS")]
+    pairs = [("PL+DIPS", "PL"), ("PL+DIPS", "Supervised"), ("PL+adaptive", "PL+DIPS")]
     return Report(tables | {"differences": paired(frame, pairs, by="setting")}, {"figure": lambda: _draw(frame)})
 
 

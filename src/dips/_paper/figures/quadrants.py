@@ -28,7 +28,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
             yield grids.supervised(base, noise=noise)
             yield Cell(base, {"method": "PL", "noise": noise})
             yield from grids.curators(plan, base, noise=noise)
-            yield grids.default(base, noise=noise)
+            yield grids.adaptive(base, noise=noise)
     pictured = Trial("quadrants", 0, noise=_PICTURE_NOISE, measure=_PICTURE)
     yield from (Cell(c.trial, c.labels | {"kind": _PICTURE}) for c in grids.with_and_without(pictured))
 

@@ -19,7 +19,7 @@ _CURATORS: dict[str, dict[str, Any]] = {
     "paper's (0.8, adaptive)": {"name": "dips"},
     "aggressive (0.9, 0.1)": {"name": "dips", "conf": 0.9, "aleatoric": 0.1},
     "permissive (0.5, 0.2)": {"name": "dips", "conf": 0.5, "aleatoric": 0.2},
-    "default, no threshold": {"name": "auto"},
+    "adaptive, no threshold": {"name": "adaptive"},
 }
 
 

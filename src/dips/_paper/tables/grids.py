@@ -75,6 +75,6 @@ def curators(plan: Plan, base: Trial, name: str = "PL", **labels: Any) -> Iterat
         yield Cell(replace(base, curator={"name": curator}), {"method": f"{name}+{title}"} | labels)
 
 
-def default(base: Trial, name: str = "PL", **labels: Any) -> Cell:
-    """A labeler with the default curator."""
-    return Cell(replace(base, curator={"name": "auto"}), {"method": f"{name}+default"} | labels)
+def adaptive(base: Trial, name: str = "PL", **labels: Any) -> Cell:
+    """A labeler with the curator "adaptive", the default of version 0.1.0."""
+    return Cell(replace(base, curator={"name": "adaptive"}), {"method": f"{name}+adaptive"} | labels)

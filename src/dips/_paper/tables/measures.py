@@ -9,6 +9,7 @@ from scipy.spatial.distance import jensenshannon
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._paper.tables.methods import Fitted
+from dips._paper.tables.scores import audit_scores, scores
 from dips._paper.tables.splits import Split
 from dips._tools.arrays import Array
 
@@ -129,4 +130,18 @@ def _spread(n: int) -> Array:
     return np.unique(np.linspace(0, n - 1, min(n, _N_TRACKED)).round().astype(np.intp)) if n else np.empty(0, np.intp)
 
 
-_MORE = {"picture": _picture, "insight": _insight, "trajectories": _trajectories}
+def _probabilities(fitted: Fitted, split: Split, trial: Trial) -> dict[str, Any]:
+    """How good the probabilities are, how every class fares, and how good the audit is."""
+    n_classes = 1 + int(max(labels.max() for labels in (split.y_true, split.y_unlabeled, split.y_test)))
+    found = scores(fitted.predict_proba(split.X_test, n_classes), split.y_test)
+    if isinstance(fitted.model, CuratedClassifier | PseudoLabelClassifier) and trial.method in ("curated", "pl"):
+        found |= audit_scores(fitted.model.samples_[: len(split.y_labeled)], fitted.model.curator_, split.flipped)
+    return found
+
+
+_MORE = {
+    "picture": _picture,
+    "insight": _insight,
+    "trajectories": _trajectories,
+    "probabilities": _probabilities,
+}

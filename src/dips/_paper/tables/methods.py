@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dips import CuratedClassifier, PseudoLabelClassifier
-from dips._paper.tables.backbones import make_backbone, seeded
+from dips._paper.tables.backbones import folds, make_backbone, seeded, tuned
 from dips._paper.tables.splits import Split
 from dips._tools.arrays import Array
 from dips._tools.registry import Registry
@@ -31,9 +31,17 @@ class Fitted:
         """Predicted labels."""
         return self.classes[np.asarray(self.model.predict(X)).ravel().astype(np.intp)]
 
+    def predict_proba(self, X: Array, n_classes: int) -> Array:
+        """Probabilities of classes 0..n_classes-1; 0 for one that no labeled row has."""
+        found = np.zeros((len(X), n_classes))
+        found[:, self.classes] = self.model.predict_proba(X)
+        return found
+
 
 def fit(trial: Trial, split: Split) -> Fitted:
     """Fit a trial's method."""
+    if trial.method == "all_labels":
+        split = split.with_all_labels()
     classes, y = np.unique(split.y_labeled, return_inverse=True)
     if trial.method.startswith("vime"):
         from dips._paper.tables.vime_network import VIME
@@ -48,6 +56,20 @@ def _supervised(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
     return CuratedClassifier(backbone, curator="none", random_state=trial.seed).fit(split.X_labeled, y)
 
 
+def _calibrated(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
+    """Sigmoid-calibrated in three folds; where a class is too small for them, not calibrated."""
+    from sklearn.calibration import CalibratedClassifierCV
+
+    within = folds(y, trial.seed)
+    if within is None:
+        return _supervised(trial, backbone, split, y)
+    return CalibratedClassifierCV(seeded(backbone, trial.seed), cv=within).fit(split.X_labeled, y)
+
+
+def _tuned(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
+    return _supervised(trial, tuned(trial.backbone, backbone, split.X_labeled, y, trial.seed), split, y)
+
+
 def _curated(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
     curator = _curator(trial.curator)
     return CuratedClassifier(backbone, curator=curator, random_state=trial.seed).fit(split.X_labeled, y)
@@ -56,7 +78,7 @@ def _curated(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
 def _pseudo_labeled(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
     model = PseudoLabelClassifier(
         backbone,
-        labeler=_named(LABELERS, trial.labeler),
+        labeler="auto" if trial.labeler["name"] == "auto" else _named(LABELERS, trial.labeler),
         curator=_curator(trial.curator),
         n_rounds=trial.rounds,
         grow=trial.grow,
@@ -86,6 +108,9 @@ def _cleaned(trial: Trial, backbone: Any, split: Split, y: Array) -> Any:
 
 _FITS = {
     "supervised": _supervised,
+    "calibrated": _calibrated,
+    "tuned": _tuned,
+    "all_labels": _supervised,
     "curated": _curated,
     "pl": _pseudo_labeled,
     "self_training": _self_trained,

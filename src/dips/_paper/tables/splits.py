@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,15 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from dips._tools.arrays import Array, Rows
-from dips.datasets import Dataset, flip_labels, load, make_moons, make_quadrants
+from dips.datasets import (
+    Dataset,
+    flip_labels,
+    flip_labels_by_class,
+    flip_labels_by_instance,
+    load,
+    make_moons,
+    make_quadrants,
+)
 from dips.datasets._tables import TABLES
 from dips.exceptions import DataError
 
@@ -24,6 +32,8 @@ CROSS = "cross:"  # prefix: labeled and test rows from one place, unlabeled ones
 _COUNTRY = {"cleveland": "US", "va_long_beach": "US", "hungarian": "Hungary", "switzerland": "Switzerland"}
 _DRAWN_WITH = 42  # the authors draw a part of a large table once, with this seed, whatever the seed of the split
 _N_TEST = 50_000  # fresh rows for synthetic tables
+_MAX_TEST, _TEST_SHARE = 1_500, 0.4  # where the number of labels is given
+_FEWEST_OF_A_CLASS = 2  # labels, where their number is given
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,14 @@ class Split:
     X_test: Array
     y_test: Array
     features: tuple[str, ...]
+    y_true: Array  # (n_labeled,) the labels before the noise
+
+    def with_all_labels(self) -> Split:
+        """All rows labeled, and rightly."""
+        X = np.concatenate([self.X_labeled, self.X_unlabeled])
+        y = np.concatenate([self.y_true, self.y_unlabeled])
+        none = np.zeros(y.size, dtype=bool)
+        return replace(self, X_labeled=X, y_labeled=y, y_true=y, flipped=none)
 
 
 def authors_seeds(n: int) -> list[int]:
@@ -92,12 +110,12 @@ def make_split(trial: Trial) -> Split:
     else:
         dataset = table(trial.data)
         X, y, features = dataset.matrix, dataset.y, tuple(map(str, dataset.X.columns))
-        rows = _table_rows(dataset, trial.seed)
+        rows = _table_rows(dataset, trial.seed) if trial.labels is None else _rows_for(dataset, trial)
     labeled, unlabeled, test = rows
     labeled = _share(labeled, y, trial.share, trial.seed)[: trial.max_labeled]
     unlabeled = unlabeled[: trial.max_unlabeled]
-    noisy, flipped = flip_labels(y[labeled], trial.noise, random_state=trial.seed % 2**32)
-    return Split(X[labeled], noisy, flipped, X[unlabeled], y[unlabeled], X[test], y[test], features)
+    noisy, flipped = _flipped(X[labeled], y[labeled], trial)
+    return Split(X[labeled], noisy, flipped, X[unlabeled], y[unlabeled], X[test], y[test], features, y[labeled])
 
 
 def _synthetic(trial: Trial) -> Split:
@@ -111,7 +129,7 @@ def _synthetic(trial: Trial) -> Split:
         order = np.concatenate([first, np.setdiff1d(order, first)])
     first, rest = order[: trial.n_labeled], order[trial.n_labeled :]
     noisy, flipped = flip_labels(y[first], trial.noise, random_state=trial.seed)
-    return Split(X[first], noisy, flipped, X[rest], y[rest], X_test, y_test, ("x0", "x1"))
+    return Split(X[first], noisy, flipped, X[rest], y[rest], X_test, y_test, ("x0", "x1"), y[first])
 
 
 def _table_rows(dataset: Dataset, seed: int) -> tuple[Rows, Rows, Rows]:
@@ -119,6 +137,40 @@ def _table_rows(dataset: Dataset, seed: int) -> tuple[Rows, Rows, Rows]:
     train, test = train_test_split(_drawn(dataset), test_size=0.2, random_state=seed)
     labeled, unlabeled = train_test_split(train, train_size=0.1, random_state=seed)
     return labeled, unlabeled, test
+
+
+def _rows_for(dataset: Dataset, trial: Trial) -> tuple[Rows, Rows, Rows]:
+    """So many labels as the trial says, at least two of every class; at most 40 % of the rows for the test."""
+    rows = np.random.RandomState(trial.seed % 2**32).permutation(_drawn(dataset))
+    n_test = min(_MAX_TEST, int(_TEST_SHARE * rows.size))
+    test, rest = rows[:n_test], rows[n_test:]
+    if trial.labels is None or not enough_rows(dataset, trial.labels):
+        raise DataError(f"{dataset.name} has too few rows for {trial.labels} labels.")
+    codes = dataset.y[rest]
+    of_every_class = [np.flatnonzero(codes == c)[:_FEWEST_OF_A_CLASS] for c in np.unique(codes)]
+    order = np.concatenate([*of_every_class, np.arange(rest.size)])
+    first = np.unique(order, return_index=True)[1]
+    order = order[np.sort(first)]  # those of every class first, then as they come
+    return rest[order[: trial.labels]], rest[order[trial.labels :]], test
+
+
+def enough_rows(dataset: Dataset, n_labels: int) -> bool:
+    """Whether at least as many rows stay unlabeled as a quarter of the labels."""
+    n = _drawn(dataset).size
+    return 1.25 * n_labels <= n - min(_MAX_TEST, int(_TEST_SHARE * n))
+
+
+def _flipped(X: Array, y: Array, trial: Trial) -> tuple[Array, Array]:
+    """Noisy labels, and which of them are wrong."""
+    seed = trial.seed % 2**32
+    if trial.noise_kind == "by class":  # the rarest class loses the share `noise`, every other a third of it
+        classes, counts = np.unique(y, return_counts=True)
+        rarest = classes[counts.argmin()]
+        rates = {int(c): trial.noise if c == rarest else trial.noise / 3 for c in classes}
+        return flip_labels_by_class(y, rates, random_state=seed)
+    if trial.noise_kind == "by instance":
+        return flip_labels_by_instance(X, y, trial.noise, random_state=seed)
+    return flip_labels(y, trial.noise, random_state=seed)
 
 
 def _drawn(dataset: Dataset) -> Rows:

@@ -16,9 +16,9 @@ from dips._paper.engine.job import beyond_defaults, hashed, version_of
 from dips._paper.tables.splits import CROSS, SYNTHETIC, fingerprint, make_split
 
 VERSION = 1  # raise it when the same settings mean something else; every trial is then run again
-_LATER_VERSIONS = {("pl", "auto"): 2}  # by method and curator: the default curator no longer evens out classes
+_LATER_VERSIONS = {("pl", "adaptive"): 2}  # by method and curator: adaptive no longer evens out classes
 _LIBRARIES = ("numpy", "scikit-learn", "xgboost")
-_MORE_LIBRARIES = {"catboost": "catboost", "cleanlab": "cleanlab", "vime": "torch"}
+_MORE_LIBRARIES = {"catboost": "catboost", "lightgbm": "lightgbm", "cleanlab": "cleanlab", "vime": "torch"}
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,15 @@ class Trial:
     ----------
     data : a table, "quadrants", "moons", or "cross:" and the place that labeled and test rows come from
     seed : of the split, the noise and the method
-    method : "supervised", "curated", "pl", "self_training", "cleanlab", "vime_self" or "vime_semi"
+    method : "supervised", "calibrated", "tuned", "all_labels", "curated", "pl", "self_training", "cleanlab",
+        "vime_self" or "vime_semi"
     backbone : a name in :mod:`dips._paper.tables.backbones`
     labeler, curator : "name" and settings
     rounds, grow, curate : as in :class:`dips.PseudoLabelClassifier`
     noise : share of the given labels that are made wrong
+    noise_kind : "symmetric"; "by class", where the rarest class loses this share and every other a third of it; or "by
+        instance", where some rows are mistaken more easily than others
+    labels : so many rows of a real table are labeled; None is a tenth, as in the paper
     share : share of the labeled rows that are used
     max_labeled, max_unlabeled : at most so many
     n_labeled, n_unlabeled : rows of a synthetic table
@@ -50,6 +54,8 @@ class Trial:
     grow: bool = True
     curate: str = "both"
     noise: float = 0.0
+    noise_kind: str = "symmetric"
+    labels: int | None = None
     share: float = 1.0
     max_labeled: int | None = None
     max_unlabeled: int | None = None
