@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -184,9 +185,11 @@ def choose(gains: dict[str, Gain]) -> str:
     return max(clear, key=lambda name: clear[name]) if clear else usual
 
 
-def gains_over_usual(comparison: Comparison, truths: list[Truth], settings: Settings, positive: int) -> dict[str, Gain]:
+def gains_over_usual(
+    comparison: Comparison, truths: list[Truth], settings: Settings, positive: int, usual_ones: Sequence[str] = USUAL
+) -> dict[str, Gain]:
     """How much better each model is in validation than the usual one, with its standard error."""
-    usual = next(name for name in USUAL if name in comparison.of_folds)
+    usual = next(name for name in usual_ones if name in comparison.of_folds)
     names = [usual, *(name for name in comparison.of_folds if name != usual)]
     metric = METRICS[settings.metric]
     computed = {
