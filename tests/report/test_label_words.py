@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from dips._report import render, summarize
 from dips._report.label_words import classes_in_danger, share_in_words, worth_in_words, worth_of_suspects
 from dips._report.score_words import score_sentences
-from dips._report.words import next_steps
+from dips._report.words import headline, next_steps
 from dips._study import audit
 from dips._tools.files import without_nan
 from tests.patients import patients
@@ -120,3 +120,9 @@ def test_the_next_step_says_what_a_look_is_worth(unwatched):
     summary = summarize(unwatched.findings)
     assert "by estimate" in next_steps(summary)[0]
     assert summary["labels"]["interval"] == list(unwatched.interval)
+
+
+def test_where_no_label_is_suspect_the_range_is_said_all_the_same(unwatched):
+    summary = summarize(unwatched.findings)
+    summary["labels"] |= {"n_suspects": 0, "interval": [0.0, 0.034]}
+    assert headline(summary)["labels"] == "Between 0 and 3 % of the labels look wrong; none is suspect."

@@ -66,7 +66,9 @@ class TerminalObserver(ProgressBars):
 
 def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
     """Say how many labels look wrong and how sure that is, and how many are suspects."""
-    if n_suspects == 0:
-        return f"None of {n_labeled:,} labels is suspect."
     suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
+    if n_suspects == 0 and interval is None:
+        return f"None of {n_labeled:,} labels is suspect."
+    if n_suspects == 0:
+        suspects = f"none of {n_labeled:,} is suspect."
     return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"

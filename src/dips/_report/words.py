@@ -214,8 +214,10 @@ def _data(summary: dict[str, Any]) -> str:
 
 def _labels(summary: dict[str, Any]) -> str:
     labels, n = summary["labels"], summary["labels"]["n_suspects"]
-    if n == 0:
+    if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
+    if n == 0:
+        return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
     if labels["share_wrong"] is None:
         return f"By the curator {summary['points']['curator']}, {n:,} labels are suspect; they are listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
