@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from xgboost import XGBClassifier
 
+from dips._beliefs.learning import Effort
 from dips.backbones._xgboost import XGBoost
 from dips.datasets import flip_labels
 
@@ -16,6 +17,7 @@ def quick_backbones():
     """What is tested with these tables does not need good ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
+        patch.setattr(Effort, "for_labels", lambda n, n_folds=None: Effort(3, ("linear",), (), 2_000, 2_000))
         yield
 
 

@@ -9,5 +9,5 @@ def test_the_demo_prints_its_table_and_draws_its_picture(monkeypatch, tmp_path, 
     monkeypatch.setattr(demo, "PICTURE", tmp_path / "demo.png")
     demo.main()
     printed = capsys.readouterr().out
-    assert all(word in printed for word in ("supervised", "plain", "curated", "breast cancer", "two quadrants"))
+    assert all(word in printed for word in ("supervised", "plain", "default", "breast cancer", "two quadrants"))
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")

@@ -164,7 +164,7 @@ def test_a_demo_that_cannot_draw_says_why(monkeypatch, capsys):
 def test_every_default_is_in_the_help(capsys):
     assert dips(["fit", "--help"]) == 0
     out = " ".join(said(capsys)[0].split())
-    for default in ("run", "accuracy", "xgboost", "greedy", "auto", "5", "0.2", "none", "0", "1", "the last in order"):
+    for default in ("run", "accuracy", "xgboost", "auto", "5", "0.2", "none", "0", "1", "the last in order"):
         assert f"[default: {default}]" in out
 
 

@@ -51,6 +51,30 @@ test("a reason is put together from the phrases", () => {
   assert.equal(logic.reasonOf(data, 2), "doubted (30 %); nothing fits better");
 });
 
+const believed = {
+  ...data,
+  phrases: { ...data.phrases, wrong: "wrong with {} %", if_wrong: "if wrong, '{label}'" },
+  points: { ...data.points, wrong: [930, 20, 400, -1], suggested: [1, -1, 0, -1] },
+};
+
+test("where it is believed to be wrong, a reason says how probably", () => {
+  assert.equal(logic.reasonOf(believed, 0), "wrong with 93 %; others gave 'ill' 5 %; 'well' fits better");
+  assert.equal(logic.reasonOf(believed, 2), "wrong with 40 %; if wrong, 'ill'");
+});
+
+test("a page of suspects is worth the wrong labels expected on it", () => {
+  assert.equal(logic.worthOf(believed.points, [0, 2]), ", about 1 of these wrong");
+  assert.equal(logic.worthOf(believed.points, [0, 3]), "");
+  assert.equal(logic.worthOf(data.points, [0, 2]), "");
+});
+
+test("the probability to be wrong is a column where it is known", () => {
+  const titles = (d) => logic.tableColumns(d).map((c) => c.title);
+  assert.ok(titles(believed).includes("wrong %"));
+  assert.ok(!titles(data).includes("wrong %"));
+  assert.ok(!titles({ ...believed, points: { ...believed.points, watched: false } }).includes("confidence %"));
+});
+
 test("a label that looks like a replacement pattern stays as it is", () => {
   const odd = { ...data, classes: ["ill", "$& $1 {}"] };
   assert.match(logic.reasonOf(odd, 0), /'\$& \$1 \{\}' fits better$/);

@@ -12,14 +12,23 @@ from dips._study import audit
 from tests.patients import patients
 
 
-@pytest.fixture(scope="module")
-def found(quick):
-    """Labels are wrong in one ward, and hardly elsewhere."""
+def one_bad_ward():
+    """Labels are wrong in one ward, and right elsewhere."""
     frame, _ = patients(n=600, n_labeled=600, noise=0.0)
     rng = np.random.RandomState(1)
     wrong = rng.rand(600) < np.where(frame["ward"] == "north", 0.25, 0.0)
     frame["outcome"] = np.where(wrong, frame["outcome"].map({"ill": "well", "well": "ill"}), frame["outcome"])
-    return audit(frame, target="outcome").findings
+    return frame
+
+
+@pytest.fixture(scope="module")
+def found(quick):
+    return audit(one_bad_ward(), target="outcome", curator="adaptive").findings
+
+
+@pytest.mark.xfail(strict=True, reason="beliefs take errors that a column explains for hard rows; docs/cli.md says so")
+def test_the_default_finds_the_ward_with_the_wrong_labels(quick):
+    assert len(audit(one_bad_ward(), target="outcome").suspects()) >= 20
 
 
 @pytest.fixture(scope="module")

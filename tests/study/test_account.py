@@ -1,11 +1,13 @@
 """The account: given labels as the curated model judged them, pseudo-labels as the chosen model made them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dips._files import Preparation
 from dips._report.words import reason
-from dips._study.account import account_of, noise_estimate
+from dips._study.account import account_of, noise_estimate, noise_interval
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
 from dips._study.settings import Settings
@@ -59,6 +61,29 @@ def test_given_labels_are_judged_by_the_curated_model(parts):
     assert noise_estimate(judge) == judge.curator_.noise_rate_
 
 
+def test_given_labels_have_a_probability_to_be_wrong_and_suspects_are_sorted_by_it(parts):
+    _, _, judge, _, account = parts
+    assert account["p_wrong"][:110].tolist() == judge.samples_["p_wrong"].tolist()
+    assert account["p_wrong"][110:].isna().all()
+    suspects = account[account["suspicion"].notna()].sort_values("suspicion")
+    assert suspects["p_wrong"].is_monotonic_decreasing
+    assert noise_interval(judge) == judge.curator_.noise_interval_
+    low, high = noise_interval(judge)
+    assert 0 <= low <= high < 1
+
+
+def test_a_curator_without_beliefs_ranks_by_confidence(parts):
+    study, X, *_ = parts
+    labeled = np.flatnonzero(study.target.is_labeled)
+    judge = JUDGE.fit(X, study.target.codes, labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
+    account = account_of(judge, study.table, study.target, study.ids)
+    assert account["p_wrong"].isna().all()
+    assert noise_interval(judge) is None
+    suspects = account[account["suspicion"].notna()].sort_values("suspicion")
+    assert (suspects["confidence"] * suspects["out_of_fold"].fillna(1)).is_monotonic_increasing
+    assert suspects["reason"].str.contains("confidence").all()
+
+
 def test_beliefs_in_pseudo_labels_are_averages_along_the_last_training(parts):
     study, X, _, model, account = parts
     rows = np.flatnonzero(account["source"] == "pseudo")
@@ -84,6 +109,13 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
         ),
         (("no", None, 0.4, np.nan), "learned with doubt (confidence 40 %); no other label fits clearly better"),
         ((0, 1, 0.7, 0.2), "learned only by heart (confidence 70 %)"),
+        (
+            ("no", "yes", 0.1, 0.05, 0.93),
+            "wrong with a probability of 93 %; models that had not seen the row gave",
+        ),
+        (("no", "yes", np.nan, np.nan, 0.6), "wrong with a probability of 60 %; 'yes' fits better"),
+        (("no", "yes", np.nan, np.nan, 0.4), "wrong with a probability of 40 %; if it is wrong, then 'yes'"),
+        (("no", "yes", np.nan, np.nan), "'yes' fits better"),
     ],
 )
 def test_reasons_are_in_words(arguments, words):

@@ -69,7 +69,7 @@ def test_warnings_of_cached_parts_are_told_when_a_study_continues(slow_learner, 
             fit(patients()[0], out=tmp_path / "run", observer=Observer(), **SETTINGS)
     recorder = Recorder()
     fit(patients()[0], out=tmp_path / "run", observer=recorder, **SETTINGS)
-    assert "curated pseudo-labeling" in recorder.warnings[0]  # trained on all rows is only the plain or curated model
+    assert "curated labels and unlabeled rows" in recorder.warnings[0]  # it warned before the stop
 
 
 def test_known_noise_is_muted_and_the_rest_is_kept():

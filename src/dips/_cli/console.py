@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -11,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dips._report.label_words import share_in_words
 from dips._tools.files import without_nan
 from dips._tools.progress import ProgressBars
 
@@ -62,9 +64,11 @@ class TerminalObserver(ProgressBars):
             self.console.print(printable(f"Warning: {record['message']}", "yellow"), soft_wrap=True)
 
 
-def label_summary(share_wrong: float | None, n_suspects: int, n_labeled: int) -> str:
-    """Say how many labels look wrong, and how many are suspects."""
-    if n_suspects == 0:
-        return f"None of {n_labeled:,} labels is suspect."
+def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
+    """Say how many labels look wrong and how sure that is, and how many are suspects."""
     suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
-    return suspects if share_wrong is None else f"About {100 * share_wrong:.0f} % of the labels look wrong; {suspects}"
+    if n_suspects == 0 and interval is None:
+        return f"None of {n_labeled:,} labels is suspect."
+    if n_suspects == 0:
+        suspects = f"none of {n_labeled:,} is suspect."
+    return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"

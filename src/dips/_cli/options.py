@@ -44,7 +44,7 @@ Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is ab
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
 Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]
 LabelerName = Annotated[
-    str, typer.Option("--labeler", help=f"What proposes pseudo-labels: {_one_of(LABELERS.by_name())}.")
+    str, typer.Option("--labeler", help=f"What proposes pseudo-labels: {_one_of(['auto', *LABELERS.by_name()])}.")
 ]
 CuratorName = Annotated[
     str,

@@ -52,7 +52,7 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
     low, high = min(r["low"] for r in rows), max(r["high"] for r in rows)
     margin = max(high - low, 1e-6) * 0.08
     span = (low - margin, high + margin)
-    frame = _Frame(width, height, span, (0.0, 1.0), left=190)
+    frame = _Frame(width, height, span, (0.0, 1.0), left=250)
     ticks = nice_ticks(*span)
     parts = [frame.axes(ticks, [], x_title, "", percent=percent)]
     for i, row in enumerate(rows):
@@ -60,7 +60,7 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
         x, x_low, x_high = (frame.at(row[k], 0)[0] for k in ("value", "low", "high"))
         css = row["css"]
         parts += [
-            Markup('<text class="name {}" x="180" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 28)),
+            Markup('<text class="name {}" x="240" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 34)),
             Markup('<line class="whisker {}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(css, x_low, x_high, y, y),
             Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(css, x, y),
         ]

@@ -27,9 +27,10 @@ class TableFindings:
     warnings : sentences on what went wrong in training
     account : data frame, one row per input row
     noise_rate : estimated share of wrong labels, where the curator estimates it
+    noise_interval : lowest and highest share that explain the labels nearly as well, where the curator gives them
     X : the prepared table
     judge : the curated model that judged the labels
-    first : the model trained on all labels as given
+    watched : the model whose training the confidence in given labels was measured in
     model : the chosen model, trained on all labels; None for an audit
     metric : what decided between the models
     settings : of the study, as plain data
@@ -49,8 +50,9 @@ class TableFindings:
     noise_rate: float | None
     X: Array
     judge: Any
-    first: Any
+    watched: Any
     model: Any = None
+    noise_interval: tuple[float, float] | None = None
     metric: str = "accuracy"
     settings: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)

@@ -27,14 +27,28 @@ function valueAt(column, i) {
   return column.distinct[column.codes[i]];
 }
 
+/** Probability in thousandths that a label is wrong; -1 where nothing is believed of it. */
+function wrongAt(points, i) {
+  return points.wrong ? points.wrong[i] : -1;
+}
+
+/** About how many of some labels are wrong, in words; nothing where that is not known. */
+function worthOf(points, positions) {
+  if (!positions.length || positions.some((i) => wrongAt(points, i) < 0)) return "";
+  const n = Math.round(positions.reduce((sum, i) => sum + points.wrong[i], 0) / 1000);
+  return `, about ${n} of these wrong`;
+}
+
 /** Why a label is suspect, from the phrases that came with the data. */
 function reasonOf(data, i) {
   const { points, classes, phrases } = data;
   const fill = (phrase, number, label) => phrase.replace("{}", () => number).replace("{label}", () => label);
   const percent = (thousandths) => Math.round(thousandths / 10);
-  const parts = [fill(phrases.learned[points.learned[i]], percent(points.confidence[i]), "")];
+  const wrong = wrongAt(points, i);
+  const parts = wrong >= 0 ? [fill(phrases.wrong, percent(wrong), "")] : [fill(phrases.learned[points.learned[i]], percent(points.confidence[i]), "")];
   if (points.unseen[i] >= 0) parts.push(fill(phrases.unseen, percent(points.unseen[i]), classes[points.label[i]]));
-  parts.push(points.suggested[i] >= 0 ? fill(phrases.other, "", classes[points.suggested[i]]) : phrases.no_other);
+  const other = wrong >= 0 && wrong < 500 ? phrases.if_wrong : phrases.other;
+  parts.push(points.suggested[i] >= 0 ? fill(other, "", classes[points.suggested[i]]) : phrases.no_other);
   return parts.join("; ");
 }
 
@@ -67,8 +81,9 @@ function tableColumns(data, corrected = new Map()) {
     { title: data.unit, number: true, picture: Boolean(points.pictures), at: (i) => points.row[i] },
     { title: "given", at: label(points.label) },
     { title: "suggested", at: label(points.suggested) },
-    { title: "confidence %", number: true, at: percent(points.confidence) },
   ];
+  if (points.rank.some((rank, i) => rank > 0 && wrongAt(points, i) >= 0)) columns.push({ title: "wrong %", number: true, at: percent(points.wrong) });
+  if (points.watched ?? true) columns.push({ title: "confidence %", number: true, at: percent(points.confidence) });
   if (points.pictures) columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? classes[corrected.get(i)] : "") });
   if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });
   if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, at: percent(points.unseen) });
@@ -140,4 +155,4 @@ function neighbor(xs, ys, isVisible, from, dx, dy) {
   return found;
 }
 
-if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, nameOf, wordsOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

@@ -86,11 +86,12 @@ class LabelMap {
     }
     pen.textAlign = "center";
     for (const tick of [0, 0.05, 0.1, 0.15, 0.2, 0.25]) pen.fillText(tick, this.place(0, tick)[0], bottom + 16);
-    pen.fillText("uncertainty: how undecided the model was", (left + right) / 2, bottom + 34);
+    const watched = this.points.watched ?? true;
+    pen.fillText(watched ? "uncertainty: how undecided the model was" : "uncertainty of models that had not seen it", (left + right) / 2, bottom + 34);
     pen.save();
     pen.translate(12, (top + bottom) / 2);
     pen.rotate(-Math.PI / 2);
-    pen.fillText("confidence in the label, over the training", 0, 0);
+    pen.fillText(watched ? "confidence in the label, over the training" : "probability that the label is right", 0, 0);
     pen.restore();
     this.drawThresholds(pen);
   }

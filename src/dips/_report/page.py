@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from dips._files.columns import KINDS
 from dips._report import charts
+from dips._report.label_words import share_in_short
 from dips._report.words import ROW, SHARES, amount, chosen_model, difference, percent, title_of
 
 _SCRIPTS = ("logic.js", "detail.js", "map.js", "table.js", "page.js")  # one script, each builds on those before
@@ -25,7 +26,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
-    summary = {"unit": ROW, "warnings": []} | summary  # summaries of early runs lack them
+    summary = {"unit": ROW, "warnings": [], "scores": []} | summary  # summaries of early runs lack them
     folder = files("dips._report")
     script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
     environment = Environment(
@@ -36,8 +37,9 @@ def render(summary: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut
-    )
+        amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
+        share_in_short=share_in_short,
+    )  # fmt: skip
     return environment.get_template("page").render(
         s=summary,
         chosen=chosen_model(summary),

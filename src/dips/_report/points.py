@@ -64,33 +64,47 @@ def points_of(
     beside : gives what is shown of some rows
     n_bytes : fewer points are drawn where they would take more
     """
-    judged = np.flatnonzero(account["confidence"].notna())
+    placed = _placed(account)
+    judged = np.flatnonzero(placed["height"].notna())
     n_points = _MAX_POINTS
     while True:
         rows = _sample(account, judged, n_points)
-        points = _labels(account, judged, rows, classes) | beside(rows)
+        points = _labels(account, placed, judged, rows, classes) | beside(rows)
         size = len(json.dumps(points))
         if size <= n_bytes or n_points <= 200:
             return points
         n_points = max(200, int(0.9 * n_points * n_bytes / size))
 
 
-def _labels(account: pd.DataFrame, judged: Rows, rows: Rows, classes: list[Any]) -> dict[str, Any]:
-    part = account.iloc[rows]
+def _placed(account: pd.DataFrame) -> pd.DataFrame:
+    """Where each label lies on the map: by how it was learned, or if that was not watched, by what is believed."""
+    if account["confidence"].notna().any() or "p_wrong" not in account:
+        return pd.DataFrame({"height": account["confidence"], "across": account["aleatoric"]})
+    unseen = account["out_of_fold"]
+    return pd.DataFrame({"height": 1 - account["p_wrong"], "across": unseen * (1 - unseen)})
+
+
+def _labels(
+    account: pd.DataFrame, placed: pd.DataFrame, judged: Rows, rows: Rows, classes: list[Any]
+) -> dict[str, Any]:
+    part, at = account.iloc[rows], placed.iloc[rows]
+    p_wrong = part["p_wrong"] if "p_wrong" in part else pd.Series(np.nan, part.index)
     return {
+        "watched": bool(account["confidence"].notna().any()),
         "n_judged": int(judged.size),
         "n_suspects_all": int(account["suspicion"].notna().sum()),
         "row": part["row"].tolist(),
-        "confidence": _thousandths(part["confidence"]),
-        "aleatoric": _thousandths(part["aleatoric"]),
+        "confidence": _thousandths(at["height"]),
+        "aleatoric": _thousandths(at["across"]),
+        "wrong": _thousandths(p_wrong.fillna(-1)),
         "unseen": _thousandths(part["out_of_fold"].fillna(-1)),
         "label": codes_of(part["final_label"], classes).tolist(),
         "suggested": codes_of(part["suggested_label"], classes).tolist(),
         "useful": part["useful"].astype(int).tolist(),
         "round": part["round"].tolist(),
         "rank": part["suspicion"].fillna(0).astype(int).tolist(),
-        "learned": how_learned(part["confidence"].to_numpy()).tolist(),
-        "grid": None if judged.size <= rows.size else _grid(account.iloc[judged]),
+        "learned": how_learned(at["height"].to_numpy()).tolist(),
+        "grid": None if judged.size <= rows.size else _grid(placed.iloc[judged]),
     }
 
 
@@ -129,11 +143,11 @@ def packed_curves(curves: Array | None) -> dict[str, Any]:
 def _curves(findings: TableFindings, rows: Rows, codes: Array) -> Array | None:
     """Probability of each row's label along the training that its confidence was measured in, (n, points).
 
-    A given label's is the first training, on all labels as they were given; a pseudo-label's is the last.
+    A given label's is that of the model it was watched in; a pseudo-label's is that of the chosen model.
     """
     is_given = findings.target.is_labeled[rows]
     replayed = []
-    for model, mask in ((findings.first, is_given), (findings.model, ~is_given)):
+    for model, mask in ((findings.watched, is_given), (findings.model, ~is_given)):
         if mask.any():
             fitted, X = model.estimator_, findings.X[rows[mask]]
             replayed.append((mask, find_backbone(fitted).curves(fitted, X, codes[mask], _CURVE)))
@@ -148,7 +162,7 @@ def _curves(findings: TableFindings, rows: Rows, codes: Array) -> Array | None:
 
 
 def _n_checkpoints(findings: TableFindings) -> int:
-    fitted = findings.first.estimator_
+    fitted = findings.watched.estimator_
     return find_backbone(fitted).n_checkpoints(fitted, findings.X[:1])
 
 
@@ -224,7 +238,7 @@ def _middle(column: Column, raw: pa.ChunkedArray) -> str:
 
 def _grid(part: pd.DataFrame) -> dict[str, Any]:
     """How many of all judged rows lie where, on a logarithmic scale of 0 to 255."""
-    counts, _, _ = np.histogram2d(part["aleatoric"], part["confidence"], bins=_GRID, range=[[0, 0.25], [0, 1]])
+    counts, _, _ = np.histogram2d(part["across"], part["height"], bins=_GRID, range=[[0, 0.25], [0, 1]])
     scaled = np.log1p(counts) / np.log1p(max(counts.max(), 1))
     return {"shape": list(_GRID), "counts": _bytes(np.round(255 * scaled))}
 

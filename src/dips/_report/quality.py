@@ -31,7 +31,24 @@ def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
         "precision_recall": {name: _precision_recall(codes, p, positive) for name, p in probabilities.items()},
         "calibration": {name: _calibration(codes, p, positive) for name, p in probabilities.items()},
         "share_positive": float((codes == positive).mean()),
+        "recall": _recall(codes, probabilities[chosen], probabilities["plain"], findings.target.classes),
     }
+
+
+def _recall(codes: Array, p: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:
+    """Of each class, how many held-out rows were found; and how many by one of the two models alone."""
+    right, plainly_right = p.argmax(axis=1) == codes, plain.argmax(axis=1) == codes
+    return [
+        {
+            "label": str(name),
+            "n": int((codes == c).sum()),
+            "chosen": int((right & (codes == c)).sum()),
+            "plain": int((plainly_right & (codes == c)).sum()),
+            "won": int((right & ~plainly_right & (codes == c)).sum()),
+            "lost": int((~right & plainly_right & (codes == c)).sum()),
+        }
+        for c, name in enumerate(classes)
+    ]
 
 
 def _confusion(codes: Array, p: Array, n_classes: int) -> list[list[int]] | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dips._report.findings import TableFindings
+from dips._report.label_words import classes_in_danger
 from dips._report.points import codes_of, readable, short
 from dips._report.quality import MAX_TABLE
 from dips._tools.arrays import Array
@@ -33,6 +34,11 @@ def noise_by_class(account: pd.DataFrame, classes: list[Any], is_suspect: pd.Ser
         instead = [{"label": str(label), "n": int(m)} for label, m in counts.items()][:3]
         records.append({"label": str(c), "n": n, "k": k, "share": k / n, "low": low, "high": high, "instead": instead})
     return records
+
+
+def class_warnings(account: pd.DataFrame, classes: list[Any]) -> list[str]:
+    """Warn by name of the classes that are in danger of losing their labels."""
+    return classes_in_danger(noise_by_class(account, classes, account["suspicion"].notna()))
 
 
 def instead_of(suspects: pd.DataFrame, classes: list[Any]) -> list[list[int]] | None:

@@ -8,9 +8,12 @@ import numpy as np
 
 from dips._persistence.model import versions
 from dips._report.findings import TableFindings
+from dips._report.label_words import worth_of_suspects
 from dips._report.points import summarize_points
 from dips._report.quality import summarize_quality
+from dips._report.score_words import score_sentences
 from dips._report.segments import noise_by_class, noise_by_value
+from dips._report.suspects import suspects_of
 from dips._report.words import ROW, headline, next_steps, phrases
 
 _MAX_COLUMNS = 60  # in the table of columns
@@ -28,6 +31,8 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
         "rows": _rows(findings),
         "labels": {
             "share_wrong": findings.noise_rate,
+            "interval": None if findings.noise_interval is None else list(findings.noise_interval),
+            "worth": worth_of_suspects(suspects_of(account)["p_wrong"]),
             "n_suspects": int(account["suspicion"].notna().sum()),
             "n_useful": int((account["useful"] & (account["source"] == "given")).sum()),
         },
@@ -46,7 +51,8 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
         "phrases": phrases(ROW),
         "made": _made(findings),
     }
-    return summary | {"headline": headline(summary), "next_steps": next_steps(summary)}
+    in_words = {"headline": headline(summary), "next_steps": next_steps(summary), "scores": score_sentences(summary)}
+    return summary | in_words
 
 
 def _rows(findings: TableFindings) -> dict[str, Any]:

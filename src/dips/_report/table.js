@@ -67,7 +67,8 @@ class SuspectTable {
     const n = this.found.length;
     const total = this.isCut ? `the first ${this.all.length.toLocaleString("en")} of ${this.data.points.n_suspects_all.toLocaleString("en")}; all are in ${this.data.points.all_in}` : `${this.all.length.toLocaleString("en")} in all`;
     byId("count").textContent = n === this.all.length ? total : `${n.toLocaleString("en")} found; ${total}`;
-    byId("page").textContent = n ? `${start + 1}–${Math.min(start + PAGE, n)} of ${n.toLocaleString("en")}` : "";
+    const worth = worthOf(this.data.points, this.found.slice(start, start + PAGE));
+    byId("page").textContent = n ? `${start + 1}–${Math.min(start + PAGE, n)} of ${n.toLocaleString("en")}${worth}` : "";
     byId("back").disabled = this.page === 0;
     byId("next").disabled = start + PAGE >= n;
   }

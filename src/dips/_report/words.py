@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dips._report.label_words import share_in_words, worth_in_words
 from dips._tools.arrays import Array
 
 SHARES = ("accuracy", "balanced_accuracy")
@@ -20,6 +21,7 @@ _TITLES = {
 
 ROW, IMAGE = "row", "image"  # what a report is about
 _MANY_WRONG = 0.3  # of the labels; more is rare where people took care
+_MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
 
 # The page fills in the same phrases for the rows that it shows.
 LEARNED = (
@@ -27,16 +29,25 @@ LEARNED = (
     "learned with doubt (confidence {} %)",
     "learned only by heart (confidence {} %)",
 )
+WRONG = "wrong with a probability of {} %"
 UNSEEN = {
     ROW: "models that had not seen the row gave '{label}' {} %",
     IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
 }
 OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
+IF_WRONG = "if it is wrong, then '{label}'"
 
 
 def phrases(unit: str) -> dict[str, Any]:
     """Return the phrases that the page fills in."""
-    return {"learned": LEARNED, "unseen": UNSEEN[unit], "other": OTHER, "no_other": NO_OTHER}
+    return {
+        "learned": LEARNED,
+        "wrong": WRONG,
+        "unseen": UNSEEN[unit],
+        "other": OTHER,
+        "no_other": NO_OTHER,
+        "if_wrong": IF_WRONG,
+    }
 
 
 def how_learned(confidence: Array | float) -> Any:
@@ -44,19 +55,26 @@ def how_learned(confidence: Array | float) -> Any:
     return np.digitize(confidence, [0.25, 0.5])
 
 
-def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float) -> str:
-    """Say why a label is suspect.
+def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan) -> str:
+    """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
 
     Examples
     --------
     >>> reason("no", "yes", 0.1, 0.05)
     "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
+    >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
+    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
     """
-    parts = [LEARNED[int(how_learned(confidence))].format(round(100 * confidence))]
+    parts = []
+    if np.isfinite(p_wrong):
+        parts.append(WRONG.format(round(100 * p_wrong)))
+    elif np.isfinite(confidence):
+        parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
     if np.isfinite(out_of_fold):
         parts.append(UNSEEN[ROW].format(round(100 * out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
-    return "; ".join([*parts, OTHER.format(label=suggested) if has_other else NO_OTHER])
+    other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
+    return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])
 
 
 def headline(summary: dict[str, Any]) -> dict[str, str]:
@@ -107,16 +125,17 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         )
     if labels["n_suspects"]:
         n = min(20, labels["n_suspects"])
-        steps.append(
-            f"Look at the first {n} suspect labels below. If most are wrong, continue down the list; correct them in "
-            "the table and run the command again."
-        )
+        if labels.get("worth"):
+            look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
+        else:
+            look = f"Look at the first {n} suspect labels below. If most are wrong, continue down the list."
+        steps.append(f"{look} Correct what is wrong in the table and run the command again.")
     where = summary["noise"]["by_value"]
     if where:
         w = where[0]
         steps.append(
-            f"Ask who filled in {summary['target']} where {w['column']} is {w['value']}: {percent(w['share'])} of the "
-            f"labels there look wrong, elsewhere {percent(w['elsewhere'])}."
+            f"Look at rows where {w['column']} is {w['value']}: {percent(w['share'])} of their labels are suspects, "
+            f"elsewhere {percent(w['elsewhere'])}. They may be wrong more often, or only harder to predict."
         )
     for column in summary["columns"]:
         if column["alone"]:
@@ -195,8 +214,10 @@ def _data(summary: dict[str, Any]) -> str:
 
 def _labels(summary: dict[str, Any]) -> str:
     labels, n = summary["labels"], summary["labels"]["n_suspects"]
-    if n == 0:
+    if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
+    if n == 0:
+        return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
     if labels["share_wrong"] is None:
         return f"By the curator {summary['points']['curator']}, {n:,} labels are suspect; they are listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
@@ -205,7 +226,7 @@ def _labels(summary: dict[str, Any]) -> str:
         listed = f"{n:,} are suspect, and the first {n_shown:,} are listed below"
     if summary["unit"] == IMAGE:
         listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
-    return f"About {percent(labels['share_wrong'])} of the labels look wrong; {listed}."
+    return f"{share_in_words(labels['share_wrong'], labels.get('interval'))}; {listed}."
 
 
 def _model(summary: dict[str, Any]) -> str:
@@ -219,7 +240,7 @@ def _model(summary: dict[str, Any]) -> str:
     if chosen["name"] == "plain":
         return (
             f"The plain model was kept: {title_of(metric)} {value} on {summary['rows']['test']:,} held-out rows. "
-            "Leaving out suspect labels did not help here."
+            "No other model was better in validation."
         )
     gain = score["gain"]
     interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
@@ -232,7 +253,7 @@ def _model(summary: dict[str, Any]) -> str:
             f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
         )
     return (
-        f"The model that was kept is {chosen['title']}: {title_of(metric)} {value} on "
+        f"The model that was kept uses {chosen['title']}: {title_of(metric)} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."
     )
 

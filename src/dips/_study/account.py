@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from dips.backbones import find_backbone
 _COLUMNS = (
     "row",
     "suspicion",
+    "p_wrong",
     "source",
     "given_label",
     "suggested_label",
@@ -79,6 +81,7 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
         "rounds": np.where(codes != UNLABELED, 0, -1),
         "confidence": spread(judged["confidence"].astype(float), labeled, n, np.nan),
         "aleatoric": spread(judged["aleatoric"].astype(float), labeled, n, np.nan),
+        "p_wrong": spread(judged["p_wrong"].astype(float), labeled, n, np.nan),
         "useful": spread(judged["useful"].astype(bool), labeled, n, False),
         "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
     }
@@ -104,10 +107,24 @@ def _codes(labels: pd.Series) -> Array:
     return np.array([UNLABELED if pd.isna(label) else label for label in labels], dtype=np.intp)
 
 
+def watched_model(judge: Any, fit_plain: Callable[[], Any]) -> Any:
+    """Return the model in whose training the confidence in given labels was measured.
+
+    A judge that believes watches the last model, all others the first one, on labels as they were given.
+    """
+    return judge if judge.curator_.believes else fit_plain()
+
+
 def noise_estimate(judge: Any) -> float | None:
     """Return the share of given labels that look wrong, where the curator estimates it."""
     estimate = getattr(judge.curator_, "noise_rate_", None)
     return None if estimate is None else float(estimate)
+
+
+def noise_interval(judge: Any) -> tuple[float, float] | None:
+    """Return the lowest and the highest share that explain the labels nearly as well, where the curator gives them."""
+    interval = getattr(judge.curator_, "noise_interval_", None)
+    return None if interval is None else (float(interval[0]), float(interval[1]))
 
 
 def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:
@@ -118,6 +135,6 @@ def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:
 def _reasons(account: pd.DataFrame) -> list[str]:
     is_suspect = account["suspicion"].notna().to_numpy()
     reasons = np.full(len(account), "", dtype=object)
-    columns = ["given_label", "suggested_label", "confidence", "out_of_fold"]
+    columns = ["given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
     reasons[is_suspect] = [reason(*values) for values in account.loc[is_suspect, columns].itertuples(index=False)]
     return reasons.tolist()

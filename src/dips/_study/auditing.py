@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pandas as pd
 
 from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
+from dips._report.segments import class_warnings
 from dips._report.suspects import suspects_of
-from dips._study.account import account_of, noise_estimate
+from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.settings import Settings
@@ -29,10 +31,12 @@ class LabelAudit:
     ----------
     samples : data frame, one row per input row
     share_wrong : estimated share of wrong labels, where the curator estimates it
+    interval : lowest and highest share that explain the labels nearly as well, where the curator gives them
     """
 
     samples: pd.DataFrame
     share_wrong: float | None
+    interval: tuple[float, float] | None
     findings: TableFindings
 
     def suspects(self) -> pd.DataFrame:
@@ -85,20 +89,24 @@ def audit(
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        judge, first = (c.fit(X, study.target.codes, labeled, labeled[:0], checked) for c in (JUDGE, BY_NAME[PLAIN]))
+        rows = (X, study.target.codes, labeled, labeled[:0], checked)
+        judge = JUDGE.fit(*rows)
+        watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
+    account = account_of(judge, study.table, study.target, study.ids)
     findings = TableFindings(
         **study.to_report(),
-        account=account_of(judge, study.table, study.target, study.ids),
+        account=account,
         noise_rate=noise_estimate(judge),
+        noise_interval=noise_interval(judge),
         X=X,
         judge=judge,
-        first=first,
+        watched=watched,
         metric=checked.metric,
         settings=checked.to_json(),
         config={"command": command} if command else {},
-        warnings=log.sentences(),
+        warnings=[*log.sentences(), *class_warnings(account, study.target.classes)],
     )
     for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})
-    return LabelAudit(findings.account, findings.noise_rate, findings)
+    return LabelAudit(findings.account, findings.noise_rate, findings.noise_interval, findings)

@@ -1,4 +1,4 @@
-"""The four models that a study compares: plain or curated, with or without pseudo-labels."""
+"""The four models that a study compares: on labels as given or curated, without or with unlabeled rows."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Candidate:
 
 CANDIDATES = (
     Candidate("plain", "plain", curates=False, uses_unlabeled=False, n_fits=1),
-    Candidate("curated", "curated", curates=True, uses_unlabeled=False, n_fits=7),
-    Candidate("pseudo", "pseudo-labeling", curates=False, uses_unlabeled=True, n_fits=5),
-    Candidate("curated_pseudo", "curated pseudo-labeling", curates=True, uses_unlabeled=True, n_fits=12),
+    Candidate("curated", "curated labels", curates=True, uses_unlabeled=False, n_fits=15),
+    Candidate("pseudo", "pseudo-labels, not curated", curates=False, uses_unlabeled=True, n_fits=5),
+    Candidate("curated_pseudo", "curated labels and unlabeled rows", curates=True, uses_unlabeled=True, n_fits=20),
 )
 BY_NAME = {c.name: c for c in CANDIDATES}
 PLAIN = "plain"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,13 +17,14 @@ from dips._study.candidates import CANDIDATES, PLAIN, Candidate
 from dips._study.folder import RunFolder
 from dips._study.metrics import METRICS
 from dips._study.settings import Settings
+from dips._study.truth import Truth, believed_truth
 from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips._tools.resampling import resample_weights
 from dips.exceptions import DataError
 
-USUAL = "curated"  # helps where labels are dirty and hardly hurts where they are clean (docs/results.md)
+USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benchmarks/choosing.py has the figures
 FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
 _N_RESAMPLES = 200
@@ -52,7 +54,7 @@ class Comparison:
 
     Attributes
     ----------
-    folds, validation : the deciding metric in each fold, and its mean
+    folds, validation : the deciding metric in each fold, expected under what is believed of its rows, and its mean
     test : class probabilities of the held-out rows
     of_folds : class probabilities of the rows of each fold
     gains : over the usual candidate, in validation
@@ -72,12 +74,12 @@ class Comparison:
     chosen: str = PLAIN
     warnings: WarningLog = field(default_factory=WarningLog)
 
-    def add(self, name: str, probabilities: list[Array], codes: list[Array], metric: str, positive: int) -> None:
-        """Add a candidate's probabilities: of the rows of each fold, then of the held-out rows."""
-        *self.of_folds[name], self.test[name] = probabilities
-        score = METRICS[metric].score
-        self.folds[name] = [score(y, p, positive) for y, p in zip(codes, self.of_folds[name], strict=True)]
-        self.validation[name] = float(np.mean(self.folds[name]))
+    def validate(self, truths: list[Truth], metric: str, positive: int) -> None:
+        """Score every candidate in every fold."""
+        for name, of_folds in self.of_folds.items():
+            pairs = zip(truths, of_folds, strict=True)
+            self.folds[name] = [truth.score(METRICS[metric], p, positive) for truth, p in pairs]
+            self.validation[name] = float(np.mean(self.folds[name]))
 
 
 def hold_out(target: Target, settings: Settings) -> Split:
@@ -112,7 +114,7 @@ def compare(
     """
     observer = observer or Observer()
     comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
-    parts, codes = [*folds, (split.train, split.test)], [target.codes[v] for _, v in folds]
+    parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
     total, done, seconds_per_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
@@ -131,13 +133,34 @@ def compare(
             probabilities.append(part["p"])
             comparison.warnings.add(candidate.title, part["warnings"].tolist())
             done += candidate.n_fits
-        comparison.add(name, probabilities, codes, settings.metric, target.positive)
+        *comparison.of_folds[name], comparison.test[name] = probabilities
         comparison.seconds[name] = time.perf_counter() - began
         if not is_cached:
             seconds_per_fit = comparison.seconds[name] / n_fits
-    comparison.gains = gains_over_usual(comparison, codes, settings, target.positive)
+    truths = _truths(X, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
+    comparison.validate(truths, settings.metric, target.positive)
+    comparison.gains = gains_over_usual(comparison, truths, settings, target.positive)
     comparison.chosen = choose(comparison.gains)
     return comparison
+
+
+def _truths(
+    X: Array,
+    target: Target,
+    split: Split,
+    folds: list[tuple[Rows, Rows]],
+    settings: Settings,
+    folder: RunFolder,
+    alone: bool,
+) -> list[Truth]:
+    """Return what the rows of each fold may truly be; one candidate alone is scored by the labels as given."""
+    n_classes = len(target.classes)
+    if alone:
+        return [Truth.given(target.codes[validate], n_classes) for _, validate in folds]
+    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings)
+    with caught_warnings():  # those of the candidates, whose teachers are the same, are kept
+        belief = folder.cached("beliefs", lambda: {"belief": learn()})["belief"]
+    return [Truth(belief[np.searchsorted(split.train, validate)]) for _, validate in folds]
 
 
 def _part_name(candidate: str, k: int, parts: list[tuple[Rows, Rows]]) -> str:
@@ -162,19 +185,21 @@ def choose(gains: dict[str, Gain]) -> str:
     return max(clear, key=lambda name: clear[name]) if clear else usual
 
 
-def gains_over_usual(comparison: Comparison, codes: list[Array], settings: Settings, positive: int) -> dict[str, Gain]:
+def gains_over_usual(
+    comparison: Comparison, truths: list[Truth], settings: Settings, positive: int, usual_ones: Sequence[str] = USUAL
+) -> dict[str, Gain]:
     """How much better each model is in validation than the usual one, with its standard error."""
-    usual = USUAL if USUAL in comparison.of_folds else PLAIN
+    usual = next(name for name in usual_ones if name in comparison.of_folds)
     names = [usual, *(name for name in comparison.of_folds if name != usual)]
     metric = METRICS[settings.metric]
     computed = {
-        name: [metric.prepare(y, p, positive) for y, p in zip(codes, comparison.of_folds[name], strict=True)]
+        name: [t.prepare(metric, p, positive) for t, p in zip(truths, comparison.of_folds[name], strict=True)]
         for name in names
     }
     draws = []  # (resamples, models): the mean over the folds
     rng = np.random.default_rng(settings.seed)
     for _ in range(_N_RESAMPLES):
-        weights = [resample_weights(y.size, rng) for y in codes]
+        weights = [resample_weights(len(truth.belief), rng) for truth in truths]
         draws.append([np.mean([f(w) for f, w in zip(computed[name], weights, strict=True)]) for name in names])
     sign = 1 if metric.more_is_better else -1
     differences = sign * (np.array(draws) - np.array(draws)[:, :1])

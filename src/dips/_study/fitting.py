@@ -18,7 +18,8 @@ from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
-from dips._study.account import account_of, noise_estimate
+from dips._report.segments import class_warnings
+from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
@@ -34,7 +35,7 @@ from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole
 from dips._tools.observer import Observer
 
-_CACHE_FORMAT = 2  # of the parts that a stopped study leaves behind; raise it when they change
+_CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
 
 
 def fit(
@@ -144,13 +145,13 @@ def _importances(
 
 @dataclass(frozen=True)
 class _Final:
-    """Models trained on all labels: the chosen one, the one that judges labels, and the one on labels as given."""
+    """Models trained on all labels: the chosen one, the one that judges labels, and the one whose training is shown."""
 
     preparation: Preparation
     X: Array
     model: Any
     judge: Any
-    first: Any
+    watched: Any
 
 
 def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
@@ -162,8 +163,8 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
     )
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
-    first = model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN])
-    return _Final(preparation, X, model, judge, first)
+    watched = watched_model(judge, lambda: model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN]))
+    return _Final(preparation, X, model, judge, watched)
 
 
 def _fitted(
@@ -186,16 +187,17 @@ def _findings(
         **study.to_report(),
         account=account,
         noise_rate=noise_estimate(final.judge),
+        noise_interval=noise_interval(final.judge),
         X=final.X,
         judge=final.judge,
-        first=final.first,
+        watched=final.watched,
         model=final.model,
         metric=settings.metric,
         settings=settings.to_json(),
         models=model_records(comparison, scores),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        warnings=comparison.warnings.sentences(),
+        warnings=[*comparison.warnings.sentences(), *class_warnings(account, target.classes)],
     )
 
 

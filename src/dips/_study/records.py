@@ -46,8 +46,22 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         },
         "labels": {
             "estimated_share_wrong": findings.noise_rate,
+            "share_wrong_interval": findings.noise_interval,
             "n_suspects": int(findings.account["suspicion"].notna().sum()),
         },
+        "recall": _recall(findings),
         "positive": findings.target.classes[findings.target.positive],
         "warnings": findings.warnings,
+    }
+
+
+def _recall(findings: TableFindings) -> dict[str, dict[str, float | None]]:
+    """Share of the held-out rows of each class that each model found; None where a class has none."""
+    codes, names = findings.target.codes[findings.test_rows], [str(c) for c in findings.target.classes]
+    return {
+        model: {
+            name: float((p.argmax(axis=1) == c)[codes == c].mean()) if (codes == c).any() else None
+            for c, name in enumerate(names)
+        }
+        for model, p in findings.test_probabilities.items()
     }

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from dips._estimators.learners import resolve_labeler
 from dips._study.metrics import find_metric
 from dips.backbones._registry import default_names
 from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
-from dips.labelers import LABELERS
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Settings:
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
-    backbone, labeler, curator : by name
+    backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
     rounds : of pseudo-labeling
     holdout : share of the labeled rows that is held out
     max_unlabeled : how many unlabeled rows are used at most, drawn at random
@@ -43,7 +43,7 @@ class Settings:
     positive: str | None = None
     metric: str = "accuracy"
     backbone: str = "xgboost"
-    labeler: str = "greedy"
+    labeler: str = "auto"
     curator: str = "auto"
     rounds: int = 5
     holdout: float = 0.2
@@ -55,8 +55,7 @@ class Settings:
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
         try:
-            LABELERS.resolve(self.labeler)
-            resolve_curator(self.curator, "tables")
+            resolve_labeler(self.labeler, resolve_curator(self.curator, "tables"), curate="both")
         except (ValueError, TypeError) as error:
             raise SettingsError(str(error)) from None
         if self.curator == "none":

@@ -15,6 +15,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable, remarks
 from dips._persistence.export import write_frame
+from dips._report.label_words import worth_in_words, worth_of_suspects
 from dips._study.auditing import audit as audit_labels
 from dips._study.folder import refuse_to_overwrite
 
@@ -45,7 +46,7 @@ def audit(
 ) -> None:
     """List the labels to look at first.
 
-    Each with the label that fits better, the model's confidence in the given one, and why it is suspect.
+    Each with the probability that it is wrong, the label that fits better, and why it is suspect.
     """
     for path in (out, report):
         if path is not None:
@@ -76,6 +77,7 @@ def audit(
             {
                 "n_labeled": n_labeled,
                 "estimated_share_wrong": judged.share_wrong,
+                "share_wrong_interval": judged.interval,
                 "suspects": records,
                 "warnings": findings.warnings,
             }
@@ -83,9 +85,13 @@ def audit(
     else:
         for note in findings.notes:
             remarks().print(printable(f"Note: {note}"), soft_wrap=True)
-        output().print(printable(label_summary(judged.share_wrong, len(suspects), n_labeled)), soft_wrap=True)
+        summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
+        output().print(printable(summary), soft_wrap=True)
         if len(suspects):
             output().print(_suspects_table(suspects.head(top), findings.ids))
+        worth = worth_in_words(worth_of_suspects(suspects["p_wrong"]))
+        if worth:
+            output().print(printable(f"{worth}."), soft_wrap=True)
         for path in (out, report):
             if path is not None:
                 output().print(printable(f"Written: {path}"), soft_wrap=True)
@@ -94,12 +100,13 @@ def audit(
 
 
 def _suspects_table(suspects: pd.DataFrame, ids: list[str]) -> Table:
+    is_believed = bool(suspects["p_wrong"].notna().all())
     columns = {
         "row": "right",
         **dict.fromkeys(ids, "left"),
         "given": "left",
         "suggested": "left",
-        "confidence": "right",
+        ("wrong" if is_believed else "confidence"): "right",
         "why": "left",
     }
     rows = [
@@ -108,7 +115,7 @@ def _suspects_table(suspects: pd.DataFrame, ids: list[str]) -> Table:
             *(r[i] for i in ids),
             r["given_label"],
             _or_dash(r["suggested_label"]),
-            f"{100 * r['confidence']:.0f} %",
+            f"{100 * r['p_wrong' if is_believed else 'confidence']:.0f} %",
             r["reason"],
         ]
         for _, r in suspects.iterrows()

@@ -37,7 +37,7 @@ def fit(
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
-    labeler: o.LabelerName = "greedy",
+    labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
     rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
     holdout: Annotated[float, typer.Option(help="Share of the labeled rows that is held out.")] = 0.2,
@@ -55,9 +55,9 @@ def fit(
 ) -> None:
     """Compare four models and keep the best, with a report.
 
-    The models: plain, curated, pseudo-labeling and curated pseudo-labeling. Writes a folder with report.html,
-    samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After Ctrl-C, the same
-    command continues where it stopped.
+    The models: plain; curated labels; pseudo-labels, not curated; curated labels and unlabeled rows. Writes a folder
+    with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
+    Ctrl-C, the same command continues where it stopped.
     """
     try:
         with _FitObserver(not as_json) as observer:
@@ -166,9 +166,11 @@ def _print_result(run: Run) -> None:
     console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]}{unit}, with 95 % intervals"))
     for name, why in m["skipped"].items():
         console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
-    console.print(
-        printable(label_summary(m["labels"]["estimated_share_wrong"], m["labels"]["n_suspects"], m["rows"]["labeled"]))
-    )
+    labels = m["labels"]
+    shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
+    console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
+    for sentence in run.summary["scores"]:
+        console.print(printable(sentence), soft_wrap=True)
     console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}, trained once more on all rows."), soft_wrap=True)
     console.print(printable(f"Open {run.report}"), soft_wrap=True)
 

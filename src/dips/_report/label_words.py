@@ -1,0 +1,115 @@
+"""What is said about the labels: how many are wrong, how sure that is, and which class is in danger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_NEAR_0 = 0.005  # rounds to 0 %
+_LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
+_DANGER = 0.5  # of a class's labels
+_FAR_ABOVE = 2.0  # times the share among the other classes
+_LEAST_SHARE, _FEW_SUSPECTS = 0.2, 3  # below, a class is not called in danger
+
+
+def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
+    """Say what share of the labels looks wrong; where that may be none, only the range is said.
+
+    Examples
+    --------
+    >>> share_in_words(0.18, (0.121, 0.25))
+    'About 18 % of the labels look wrong (between 12 and 25 %)'
+    >>> share_in_words(0.02, (0, 0.06))
+    'Between 0 and 6 % of the labels look wrong'
+    >>> share_in_words(0.004), share_in_words(0.001, (0, 0.003))
+    ('Under 1 % of the labels look wrong', 'Under 1 % of the labels look wrong')
+    """
+    if interval is None:
+        return f"{'Under 1' if rate < 0.01 else f'About {100 * rate:.0f}'} % of the labels look wrong"
+    low, high = interval
+    if high < _NEAR_0:
+        return "Under 1 % of the labels look wrong"
+    if low < _NEAR_0:
+        return f"Between 0 and {100 * high:.0f} % of the labels look wrong"
+    if round(100 * low) == round(100 * high):
+        return f"About {100 * rate:.0f} % of the labels look wrong"
+    return f"About {100 * rate:.0f} % of the labels look wrong (between {100 * low:.0f} and {100 * high:.0f} %)"
+
+
+def share_in_short(rate: float, interval: Sequence[float] | None = None) -> str:
+    """Write the share for a card.
+
+    Examples
+    --------
+    >>> share_in_short(0.18, (0.12, 0.25)), share_in_short(0.02, (0, 0.06)), share_in_short(0.18)
+    ('12 to 25 %', '0 to 6 %', '18 %')
+    """
+    if interval is None:
+        return "under 1 %" if rate < 0.01 else f"{100 * rate:.0f} %"
+    low, high = (round(100 * limit) for limit in interval)
+    if high == 0:
+        return "under 1 %"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def worth_of_suspects(p_wrong: pd.Series) -> list[dict[str, int]]:
+    """How many of the first suspects are expected to be wrong; empty where nothing is believed.
+
+    Examples
+    --------
+    >>> worth_of_suspects(pd.Series([0.9] * 10 + [0.6] * 10))
+    [{'n': 10, 'wrong': 9}, {'n': 20, 'wrong': 15}]
+    """
+    if p_wrong.isna().any() or p_wrong.empty:
+        return []
+    total = np.cumsum(p_wrong.to_numpy(dtype=float))
+    looks = [*(n for n in _LOOKS if n < total.size), total.size]
+    return [{"n": n, "wrong": round(float(total[n - 1]))} for n in looks]
+
+
+def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
+    """Say what a look at the first suspects is worth.
+
+    Examples
+    --------
+    >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 15}])
+    'Of the first 10 about 9 are wrong, by estimate; the next ten are worth about 6 wrong labels'
+    >>> worth_in_words([{"n": 4, "wrong": 1}])
+    'Of all 4 about 1 is wrong, by estimate'
+    """
+    if not worth:
+        return ""
+    first = worth[0]
+    named = f"the first {first['n']}" if len(worth) > 1 else f"all {first['n']}"
+    words = f"Of {named} about {first['wrong']} {'is' if first['wrong'] == 1 else 'are'} wrong, by estimate"
+    if len(worth) > 1 and worth[1]["n"] == 2 * first["n"]:
+        more = worth[1]["wrong"] - first["wrong"]
+        words += f"; the next ten are worth about {more} wrong label{'' if more == 1 else 's'}"
+    return words
+
+
+def classes_in_danger(by_class: Sequence[dict[str, Any]]) -> list[str]:
+    """Warn by name of classes whose labels are suspects far more often than others'.
+
+    Examples
+    --------
+    >>> rare, usual = {"label": "rare", "n": 20, "k": 12, "low": 0.4}, {"label": "usual", "n": 180, "k": 9, "low": 0.0}
+    >>> classes_in_danger([rare, usual])
+    ["60 % of the labels 'rare' are suspects (12 of 20); of all others, 5 %. ..."]
+    """
+    sentences, total_n, total_k = [], sum(r["n"] for r in by_class), sum(r["k"] for r in by_class)
+    for r in by_class:
+        n_rest, k_rest = total_n - r["n"], total_k - r["k"]
+        if r["k"] < _FEW_SUSPECTS or not n_rest:
+            continue
+        share, elsewhere = r["k"] / r["n"], k_rest / n_rest
+        if share > _DANGER or (share > _LEAST_SHARE and r["low"] > _FAR_ABOVE * elsewhere):
+            sentences.append(
+                f"{100 * share:.0f} % of the labels '{r['label']}' are suspects ({r['k']:,} of {r['n']:,}); of all "
+                f"others, {100 * elsewhere:.0f} %. Rows of a class that is rare or hard are easily taken for errors: "
+                "look at them before you correct or drop any."
+            )
+    return sentences

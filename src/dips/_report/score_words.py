@@ -1,0 +1,58 @@
+"""The scores of the kept model in words, beside the plain one's: every one that matters, also where it is worse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dips._report.words import amount, chosen_model, title_of
+
+_TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy")
+_CLEAR = 2  # standard errors
+
+
+def score_sentences(summary: dict[str, Any]) -> list[str]:
+    """Return sentences on what the headline does not say: other metrics, recall by class, and the simplest answer."""
+    chosen = chosen_model(summary)
+    if chosen is None:
+        return []
+    sentences = []
+    if chosen["name"] != "plain":
+        plain = next(m for m in summary["models"] if m["name"] == "plain")
+        told = [_against(k, chosen["test"], plain["test"]) for k in _TOLD if k != summary["metric"]]
+        sentences.append(f"Beside the plain model, on the held-out rows: {'; '.join(told)}.")
+    return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)
+
+
+def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
+    gain = chosen[metric]["gain"]
+    verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
+    values = f"{amount(metric, chosen[metric]['value'])}, plain {amount(metric, plain[metric]['value'])}"
+    return f"{title_of(metric)} is {verdict} ({values})"
+
+
+def _recall_sentences(quality: dict[str, Any]) -> list[str]:
+    """Name the classes that the kept model finds clearly less often than the plain one, or never."""
+    sentences = []
+    for r in quality.get("recall", []):
+        if r["n"] and r["chosen"] == 0:
+            sentences.append(
+                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; the plain one found "
+                f"{r['plain']:,}."
+            )
+        elif r["lost"] - r["won"] > _CLEAR * (r["lost"] + r["won"]) ** 0.5:
+            sentences.append(
+                f"'{r['label']}' is found less often than by the plain model: {r['chosen']:,} of {r['n']:,} held-out "
+                f"rows, plain {r['plain']:,}."
+            )
+    return sentences
+
+
+def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
+    """Say what the most frequent answer alone would score."""
+    recall = summary["quality"].get("recall")
+    if not recall:
+        return []
+    usual, n = max(recall, key=lambda r: r["n"]), sum(r["n"] for r in recall)
+    accuracy = chosen["test"]["accuracy"]
+    beaten = "" if accuracy["value"] > usual["n"] / n else " The kept model does not beat that."
+    return [f"Always answering '{usual['label']}' would have an accuracy of {100 * usual['n'] / n:.1f} %.{beaten}"]

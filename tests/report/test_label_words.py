@@ -1,0 +1,128 @@
+"""What the page says about wrong labels, classes and scores: never more than is known, and also what is worse."""
+
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from dips._report import render, summarize
+from dips._report.label_words import classes_in_danger, share_in_words, worth_in_words, worth_of_suspects
+from dips._report.score_words import score_sentences
+from dips._report.words import headline, next_steps
+from dips._study import audit
+from dips._tools.files import without_nan
+from tests.patients import patients
+
+
+@pytest.mark.parametrize(
+    ("rate", "interval", "words"),
+    [
+        (0.03, (0.0, 0.062), "Between 0 and 6 % of the labels look wrong"),
+        (0.23, (0.004, 0.41), "Between 0 and 41 % of the labels look wrong"),
+        (0.23, (0.1, 0.41), "About 23 % of the labels look wrong (between 10 and 41 %)"),
+        (0.1, (0.098, 0.102), "About 10 % of the labels look wrong"),
+        (0.0, (0.0, 0.0), "Under 1 % of the labels look wrong"),
+    ],
+)
+def test_a_share_is_never_said_without_how_sure_it_is(rate, interval, words):
+    assert share_in_words(rate, interval) == words
+
+
+def test_a_look_is_worth_what_is_expected():
+    p = pd.Series([0.95] * 10 + [0.7] * 10 + [0.4] * 20)
+    worth = worth_of_suspects(p)
+    assert worth == [{"n": 10, "wrong": 10}, {"n": 20, "wrong": 16}, {"n": 40, "wrong": 24}]
+    assert worth_in_words(worth).endswith("the next ten are worth about 6 wrong labels")
+    assert worth_of_suspects(pd.Series([None, None], dtype=float)) == []
+    assert worth_in_words([]) == ""
+
+
+def record(label, n, k, low):
+    return {"label": label, "n": n, "k": k, "low": low}
+
+
+def test_a_class_in_danger_is_named():
+    (sentence,) = classes_in_danger([record("usual", 180, 9, 0.03), record("rare", 20, 11, 0.34)])
+    assert sentence.startswith("55 % of the labels 'rare' are suspects (11 of 20); of all others, 5 %.")
+    (sentence,) = classes_in_danger([record("usual", 180, 9, 0.03), record("rare", 40, 12, 0.18)])
+    assert "30 % of the labels 'rare'" in sentence
+
+
+@pytest.mark.parametrize("k", [0, 2, 5])
+def test_a_class_like_the_others_is_not_called_in_danger(k):
+    assert classes_in_danger([record("a", 50, 5, 0.04), record("b", 50, k, 0.01)]) == []
+
+
+def scored(gain, recall, name="curated"):
+    test = {m: {"value": 0.7, "gain": gain} for m in ("log_loss", "roc_auc", "balanced_accuracy", "accuracy")}
+    models = [{"name": "plain", "chosen": name == "plain", "test": test}]
+    if name != "plain":
+        models.append({"name": name, "chosen": True, "test": test})
+    return {"models": models, "metric": "accuracy", "quality": {"recall": recall}}
+
+
+RECALL = [
+    {"label": "no", "n": 80, "chosen": 70, "plain": 68, "won": 3, "lost": 1},
+    {"label": "yes", "n": 20, "chosen": 6, "plain": 15, "won": 0, "lost": 9},
+]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(0.01, 0.1, "better"), (-0.1, -0.01, "worse"), (-0.1, 0.1, "not clearly different")]
+)
+def test_every_score_is_put_into_words_also_when_it_is_worse(low, high, verdict):
+    first = score_sentences(scored({"low": low, "high": high}, RECALL))[0]
+    for metric in ("log loss", "ROC AUC", "balanced accuracy"):
+        assert f"{metric} is {verdict}" in first
+
+
+def test_a_class_that_is_found_less_often_is_named():
+    sentences = " ".join(score_sentences(scored({"low": 0, "high": 0}, RECALL)))
+    assert "'yes' is found less often than by the plain model: 6 of 20 held-out rows, plain 15." in sentences
+    assert "'no' is found less" not in sentences
+
+
+def test_a_class_that_is_never_found_is_named_whichever_model_was_kept():
+    never = [RECALL[0], RECALL[1] | {"chosen": 0, "plain": 0, "lost": 0}]
+    sentences = " ".join(score_sentences(scored({"low": 0, "high": 0}, never, name="plain")))
+    assert "found none of the 20 held-out rows of 'yes'" in sentences
+    assert "Always answering 'no' would have an accuracy of 80.0 %. The kept model does not beat that." in sentences
+
+
+@pytest.fixture(scope="module")
+def unwatched(quick):
+    """An audit with a classifier that has no checkpoints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dips._study.candidates.default_estimator", lambda name: LogisticRegression(max_iter=500))
+        yield audit(patients(n=150, n_labeled=150)[0], target="outcome")
+
+
+def test_without_checkpoints_the_page_shows_what_is_believed(unwatched):
+    assert unwatched.samples["confidence"].isna().all()
+    summary = without_nan(summarize(unwatched.findings))
+    points = summary["points"]
+    assert points["curves"] is None
+    assert not points["watched"]
+    assert points["n_judged"] == 150
+    account = unwatched.samples.set_index("row").loc[points["row"]]
+    assert points["confidence"] == (1000 * (1 - account["p_wrong"])).round().astype(int).tolist()
+    page = render(summary)
+    assert "At the top, it is probably right" in page
+    assert "confidence nan" not in page.lower()
+
+
+def test_without_checkpoints_reasons_speak_of_probabilities(unwatched):
+    reasons = unwatched.suspects()["reason"]
+    assert len(reasons)
+    assert reasons.str.startswith("wrong with a probability of").all()
+
+
+def test_the_next_step_says_what_a_look_is_worth(unwatched):
+    summary = summarize(unwatched.findings)
+    assert "by estimate" in next_steps(summary)[0]
+    assert summary["labels"]["interval"] == list(unwatched.interval)
+
+
+def test_where_no_label_is_suspect_the_range_is_said_all_the_same(unwatched):
+    summary = summarize(unwatched.findings)
+    summary["labels"] |= {"n_suspects": 0, "interval": [0.0, 0.034]}
+    assert headline(summary)["labels"] == "Between 0 and 3 % of the labels look wrong; none is suspect."

@@ -1,0 +1,43 @@
+"""A run folder that dips 0.1.0 wrote opens, predicts, and gets its page again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from dips._cli.app import run as dips
+from dips._report import render
+from dips._study import Run
+from tests.patients import patients
+
+OLD = Path(__file__).parent / "run_of_0_1_0"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return Run(OLD)
+
+
+def test_its_account_and_scores_are_read(run):
+    assert run.config["versions"]["dips"] == "0.1.0"
+    assert run.metrics["chosen"] == "curated"
+    assert len(run.samples) == 60
+    assert run.suspects()["suspicion"].tolist() == list(range(1, run.metrics["labels"]["n_suspects"] + 1))
+
+
+def test_its_model_answers(run):
+    table = patients(n=60, n_labeled=44)[0]
+    assert run.predict_proba(table).shape == (60, 2)
+    assert set(run.predict(table)) <= {"ill", "well"}
+
+
+def test_its_page_is_written_without_what_it_did_not_know(run):
+    page = render(run.summary)
+    assert "of the labels look wrong" in page
+    assert "Of each class, how many are found" not in page
+
+
+def test_the_command_writes_the_page_again(tmp_path, capsys):
+    shutil.copytree(OLD, tmp_path / "run")
+    assert dips(["report", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "report.html").exists()
