@@ -279,3 +279,16 @@ def test_the_command_is_installed():
     from importlib.metadata import entry_points
 
     assert [e.value for e in entry_points(group="console_scripts", name="dips")] == ["dips._cli:main"]
+
+
+@pytest.mark.parametrize(
+    "options", [["--labeler", "greedy"], ["--curator", "adaptive"], ["--curator", "dips", "--metric", "log_loss"]]
+)
+def test_labelers_and_curators_can_be_chosen(place, tmp_path, options, capsys):
+    command = ["fit", str(place / "patients.csv"), "-t", "outcome", "-o", str(tmp_path / "r"), "--rounds", "2"]
+    assert dips([*command, "--json", *options]) == 0
+    record = json.loads(said(capsys)[0])
+    assert set(record["test"]) == {"plain", "curated", "pseudo", "curated_pseudo"}
+    assert set(record["recall"]["plain"]) == {"ill", "well"}
+    interval = record["labels"]["share_wrong_interval"]
+    assert (interval is None) == ("--curator" in options)

@@ -233,3 +233,11 @@ def test_a_model_with_a_schema_checks_a_table_first(tmp_path):
     assert set(loaded.predict(frame)) == {"no", "yes"}
     with pytest.raises(DataError, match="lacks 1 of the 2 columns"):
         loaded.predict(frame[["a"]])
+
+
+def test_a_student_of_beliefs_is_kept_without_pickle(tmp_path):
+    X, y = make_quadrants(120, random_state=0)
+    model = PseudoLabelClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(X[:60], y[:60], X[60:])
+    assert model.curator_.name == "beliefs"
+    save_model(model, tmp_path / "model")
+    assert (load_model(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()

@@ -55,3 +55,8 @@ def test_config_files_that_cannot_be_used_are_refused(tmp_path, name, text, word
 def test_a_config_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(UserError, match="There is no config file"):
         read_config(tmp_path / "gone.toml")
+
+
+def test_the_default_labeler_and_curator_are_those_of_the_estimators():
+    checked = Settings(target="y").checked()
+    assert (checked.labeler, checked.curator) == ("auto", "auto")
