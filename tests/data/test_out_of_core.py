@@ -132,5 +132,5 @@ def test_texts_where_the_labeled_rows_have_numbers_are_refused(folder):
 def test_arrays_of_numbers_are_not_copied_into_one():
     X, _ = make_quadrants(300, random_state=0)
     model = PseudoLabelClassifier(SMALL_XGBOOST)
-    pool, _ = model._make_pool(X[:100], X[100:])
+    pool, _ = model._make_pool(SMALL_XGBOOST, X[:100], X[100:])
     assert [np.shares_memory(part.X, X) for part in pool.parts] == [True, True]

@@ -16,7 +16,17 @@ from dips.vision import FixMatch, ImageAuto, ImageClassifier
 from .examples import N_LABELED, N_WRONG, colors, dirty_labels
 
 QUICK = {"n_steps": 30, "n_rounds": 3, "warm_up_steps": 30, "batch_size": 8, "unlabeled_ratio": 2, "device": "cpu"}
-COLUMNS = ["source", "given_label", "final_label", "round", "confidence", "aleatoric", "useful", "suggested_label"]
+COLUMNS = [
+    "source",
+    "given_label",
+    "final_label",
+    "round",
+    "p_wrong",
+    "confidence",
+    "aleatoric",
+    "useful",
+    "suggested_label",
+]
 
 
 def classifier(**settings):

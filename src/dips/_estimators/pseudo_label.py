@@ -111,7 +111,7 @@ class PseudoLabelClassifier(CuratingClassifier):
     >>> y[100:] = -1
     >>> clf = PseudoLabelClassifier(random_state=0).fit(X, y)
     >>> clf.samples_["source"].value_counts().to_dict()
-    {'pseudo': ..., 'given': 100, 'unlabeled': ...}
+    {'pseudo': 300, 'given': 100}
     """
 
     __metadata_request__fit = {"X_unlabeled": metadata_routing.UNUSED}
