@@ -16,7 +16,7 @@ _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be 
 _LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
 _MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them
 
-# Chosen on seven tables and checked on three others; docs/beliefs.md has the figures.
+# Chosen on seven tables and checked on three others; docs/results.md has the figures.
 _TEMPERATURE = 5.0  # nats of log likelihood that a teacher may fall behind before its weight shrinks by e
 _SLOPE_PRECISION = 0.3  # of a teacher's slope around 1
 _OFFSET_PRECISION = 4.0  # of its class offsets around 0
