@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dips._files.columns import Schema, understand
+from dips._files.columns import Schema
+from dips._files.kinds import understand
 from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
 from dips._study.settings import Settings
