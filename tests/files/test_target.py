@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from dips._files import DataError, read_table, read_target
+from dips._tools.wording import command_line
 
 
 def target(labels, **settings):
@@ -45,7 +46,9 @@ def test_a_label_can_mean_none():
 def test_minus_one_is_a_class_unless_said_otherwise():
     labels = [0, 1] * 5 + [-1] * 6
     assert target(labels).classes == [-1, 0, 1]
-    assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
+    assert "if it marks unlabeled rows, say unlabeled_mark='-1'" in target(labels).notes[0]
+    with command_line():
+        assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
     assert target(labels, unlabeled_marks=("-1",)).classes == [0, 1]
 
 

@@ -193,8 +193,8 @@ def test_unlabeled_rows_may_come_in_files_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"drop": ("gone",)}, "--drop names 'gone', which is not a column besides the target"),
-        ({"id": ("outcome",)}, "--id names 'outcome'"),
+        ({"drop": ("gone",)}, "drop names 'gone', which is not a column besides the target"),
+        ({"id": ("outcome",)}, "id names 'outcome'"),
         (
             {"drop": ("age", "dose", "ward", "seen")},
             r"No column is left to learn from: patient \(id\), age \(dropped\)",

@@ -60,3 +60,17 @@ def test_a_config_file_that_is_not_there_is_said(tmp_path):
 def test_the_default_labeler_and_curator_are_those_of_the_estimators():
     checked = Settings(target="y").checked()
     assert (checked.labeler, checked.curator) == ("auto", "auto")
+
+
+def test_a_text_is_one_name():
+    checked = Settings(target="y", drop="agent_note", id="patient", unlabeled_mark="unsure").checked()
+    assert (checked.drop, checked.id, checked.unlabeled_mark) == (("agent_note",), ("patient",), ("unsure",))
+
+
+def test_mappings_come_as_such_or_as_they_are_typed():
+    typed = Settings(target="y", type=["zip=category"], map_label=["Y=yes"]).checked()
+    given = Settings(target="y", type={"zip": "category"}, merge_labels={"Y": "yes"}).checked()
+    assert typed == given
+    assert (given.map_label, given.merge_labels) == ({"Y": "yes"}, None)
+    with pytest.raises(UserError, match="map_label takes OLD=NEW; got 'Y'"):
+        Settings(target="y", map_label=["Y"]).checked()

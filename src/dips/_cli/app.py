@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 import dips
 from dips._cli.console import output, printable
+from dips._tools.wording import command_line
 from dips.exceptions import DipsError, UserError
 
 EXIT_CODES = """
@@ -67,7 +68,8 @@ def run(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(arguments, standalone_mode=True)
+        with command_line():
+            code = app(arguments, standalone_mode=True)
     except SystemExit as exit_:
         if isinstance(exit_.code, str):  # words instead of a code, as from the demo where matplotlib is missing
             return _complain(exit_.code, UserError.exit_code, arguments)

@@ -22,6 +22,7 @@ from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips._tools.resampling import resample_weights
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benchmarks/choosing.py has the figures
@@ -88,7 +89,7 @@ def hold_out(target: Target, settings: Settings) -> Split:
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
             f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
-            f"{n_classes} classes among these; choose a larger --holdout, or label more rows."
+            f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
         )
     train, test = train_test_split(
         labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed

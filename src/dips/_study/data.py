@@ -15,6 +15,7 @@ from dips._files.kinds import understand
 from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
 from dips._study.settings import Settings
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 
@@ -50,16 +51,9 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     table = _stack(labeled_tables, more_tables, settings.target)
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
-        n_more=table.n_rows - n_labeled_files,
+        n_more=table.n_rows - n_labeled_files, merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
-    for role, names in (("id", settings.id), ("drop", settings.drop)):
-        for name in names:
-            if name not in table.names or name == settings.target:
-                raise DataError(
-                    f"--{role} names {name!r}, which is not a column besides the target; there are {_some(table)}."
-                )
-    schema = understand(table, drop=(*settings.drop, settings.target), ids=settings.id)
-    schema.columns = [c for c in schema.columns if c.name != settings.target]
+    schema = understand_columns(table, settings)
     if not schema.used:
         raise DataError(
             f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
@@ -70,6 +64,21 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
         for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
     ]
     return StudyData(table, schema, target, ids, sources, len(more_tables))
+
+
+def understand_columns(table: Table, settings: Settings) -> Schema:
+    """Find out what the columns besides the target hold, as far as the settings do not say it."""
+    group = () if settings.group is None else (settings.group,)
+    for role, names in (("id", settings.id), ("drop", settings.drop), ("type", settings.type), ("group", group)):
+        for name in names:
+            if name not in table.names or name == settings.target:
+                raise DataError(
+                    f"{option(role)} names {name!r}, which is not a column besides the target; there are "
+                    f"{_some(table)}."
+                )
+    schema = understand(table, (*settings.drop, settings.target), (*settings.id, *group), settings.type)
+    schema.columns = [c for c in schema.columns if c.name != settings.target]
+    return schema
 
 
 def _several(data: Any) -> list[Any]:

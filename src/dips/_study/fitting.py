@@ -34,6 +34,7 @@ from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole
 from dips._tools.observer import Observer
+from dips._tools.wording import option
 
 _CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
 
@@ -94,7 +95,7 @@ def fit(
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
-        study.table.notes.append(f"{drawn}; --max-unlabeled changes that.")
+        study.table.notes.append(f"{drawn}; {option('max_unlabeled')} changes that.")
     preparation = Preparation(study.schema).learn(study.table, np.concatenate([split.train, split.unlabeled]))
     X = preparation.encode(study.table)
     leaks = find_leaks(preparation, X, study.target.codes, split.train, checked.seed)

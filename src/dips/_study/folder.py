@@ -18,6 +18,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.files import whole_file, write_whole
+from dips._tools.wording import option
 from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
@@ -96,10 +97,12 @@ def refuse_to_overwrite(path: Path, force: bool) -> None:
     if not path.exists() or (path.is_dir() and not any(path.iterdir())):
         return
     if not force:
-        raise OutputError(f"{path} exists already; choose another name with -o, or replace it with --force.")
+        replace = option("force", True)
+        raise OutputError(f"{path} exists already; choose another name, or replace it with {replace}.")
     if path.is_dir() and not (path / MARK).exists():
         raise OutputError(
-            f"{path} is not a run folder of dips, and --force replaces a whole folder; choose another name."
+            f"{path} is not a run folder of dips, and {option('force', True)} replaces a whole folder; choose another "
+            "name."
         )
 
 

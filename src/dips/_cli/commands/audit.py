@@ -35,7 +35,13 @@ def audit(
     ] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
     seed: o.Seed = 0,
@@ -59,7 +65,13 @@ def audit(
             observer=observer,
             id=tuple(id),
             drop=tuple(drop),
+            type=type,
+            group=group,
             unlabeled_mark=tuple(unlabeled_mark),
+            merge_labels=merge_labels,
+            map_label=map_label,
+            sheet=sheet,
+            skip_rows=skip_rows,
             backbone=backbone,
             curator=curator,
             seed=seed,

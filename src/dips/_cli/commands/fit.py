@@ -30,10 +30,16 @@ def fit(
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
-    unlabeled: Annotated[list[Path], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
+    unlabeled: Annotated[list[str], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
@@ -71,7 +77,13 @@ def fit(
                 observer=observer,
                 id=tuple(id),
                 drop=tuple(drop),
+                type=type,
+                group=group,
                 unlabeled_mark=tuple(unlabeled_mark),
+                merge_labels=merge_labels,
+                map_label=map_label,
+                sheet=sheet,
+                skip_rows=skip_rows,
                 positive=positive,
                 metric=metric,
                 backbone=backbone,
