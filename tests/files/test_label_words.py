@@ -33,7 +33,7 @@ def test_seven_spellings_of_yes_and_no_are_refused_with_the_exact_option():
     assert "'Yes' (120), 'yes' (40), 'Y' (12), 'YES' (6)" in message
     assert "'No' (300), 'no' (50), 'N' (22)" in message
     assert "as a class 'YES' would have 6 rows" in message
-    assert "--keep-labels" in message
+    assert "--no-merge-labels" in message
 
 
 def test_they_are_merged_on_demand():

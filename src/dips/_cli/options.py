@@ -59,7 +59,7 @@ Group = Annotated[
 MergeLabels = Annotated[
     bool | None,
     typer.Option(
-        "--merge-labels/--keep-labels", help="Merge spellings of one label, such as Yes, yes and Y; or take all as is."
+        "--merge-labels/--no-merge-labels", help="Merge spellings of one label, such as Yes and Y, or take all."
     ),
 ]
 MapLabel = Annotated[list[str], typer.Option("--map-label", help="Another name for a label: OLD=NEW. Repeatable.")]

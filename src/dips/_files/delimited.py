@@ -5,16 +5,20 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
 
+from dips._files.preamble import find_header, preamble_note
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 _HEAD = 1 << 18
 _BLOCK = 1 << 24  # the longest row that can be read
+_LINES = 200  # enough to find the delimiter and the header
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -25,9 +29,17 @@ _MARKS = (
 
 
 def read_delimited(
-    open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
+    open_bytes: Callable[[], BinaryIO],
+    source: str,
+    tabs: bool = False,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
 ) -> tuple[pa.Table, str, list[str]]:
-    """Return the table (all text), its source, and notes on what was guessed."""
+    """Return the table (all text), its source, and notes on what was guessed.
+
+    Where the lines above the header are not counted in `skip_rows`, they are found out; the header holds the `wanted`
+    names.
+    """
     encoding, notes = _encoding(open_bytes, source)
     with open_bytes() as stream:
         head = stream.read(_HEAD)
@@ -35,11 +47,17 @@ def read_delimited(
     if "\x00" in text:
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    lines = text.splitlines()[:_LINES]
+    n_above = find_header(_cells(lines, delimiter), wanted) if skip_rows is None else skip_rows
+    if n_above and skip_rows is None:
+        title = next(line for line in lines if line.strip())
+        notes.append(preamble_note(source, n_above, title.strip(delimiter), option("skip_rows")))
+    below = "\n".join(lines[n_above:])
+    header = next(csv.reader(io.StringIO(below, newline=""), delimiter=delimiter), [])
     _refuse_missing_header(header, source)
-    table, invalid = _parse(open_bytes, encoding, delimiter, header)
-    if invalid:
-        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # once more, with line numbers
+    table, invalid = _parse(open_bytes, encoding, delimiter, header, n_above)
+    if invalid:  # once more, with line numbers
+        _, invalid = _parse(open_bytes, encoding, delimiter, header, n_above, in_order=True)
         _refuse_ragged(invalid, delimiter, source)
     return table, source, notes
 
@@ -53,19 +71,25 @@ def find_delimiter(text: str) -> str:
     ';'
     """
     lines = text.splitlines(keepends=True)
-    complete = "".join(lines[:-1][:200]) if len(lines) > 1 else text
+    complete = "".join(lines[:-1][:_LINES]) if len(lines) > 1 else text
     best, best_key = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
         try:
             widths = [len(row) for row in csv.reader(io.StringIO(complete, newline=""), delimiter=delimiter) if row]
         except csv.Error:
             continue
-        if not widths or widths[0] < 2:
+        usual = Counter(w for w in widths if w > 1).most_common(1)  # a title above the header has another width
+        if not usual:
             continue
-        key = (sum(w == widths[0] for w in widths) / len(widths), widths[0])
+        key = (usual[0][1] / len(widths), usual[0][0])
         if key > best_key:
             best, best_key = delimiter, key
     return best
+
+
+def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Cells of each line by itself: what stands above a header need not be quoted as the table is."""
+    return [next(csv.reader([line], delimiter=delimiter), []) for line in lines]
 
 
 def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, list[str]]:
@@ -100,7 +124,12 @@ def _western(open_bytes: Callable[[], BinaryIO]) -> str:
 
 
 def _parse(
-    open_bytes: Callable[[], BinaryIO], encoding: str, delimiter: str, header: list[str], in_order: bool = False
+    open_bytes: Callable[[], BinaryIO],
+    encoding: str,
+    delimiter: str,
+    header: list[str],
+    n_above: int = 0,
+    in_order: bool = False,
 ) -> tuple[pa.Table, list[pa.csv.InvalidRow]]:
     invalid: list[pa.csv.InvalidRow] = []
 
@@ -111,7 +140,9 @@ def _parse(
     with open_bytes() as stream:
         table = pa.csv.read_csv(
             stream,
-            read_options=pa.csv.ReadOptions(encoding=encoding, use_threads=not in_order, block_size=_BLOCK),
+            read_options=pa.csv.ReadOptions(
+                encoding=encoding, use_threads=not in_order, block_size=_BLOCK, skip_rows=n_above
+            ),
             parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(header, pa.string()),

@@ -21,6 +21,7 @@ from dips._tools.wording import option
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
 _SHARE_DISTINCT_OF_IDS = 0.98
 _WORDS_OF_TEXT = 3.5  # words in a cell on average
+_WORDS_OF_NOTES = 2.5  # where most cells differ
 _NAMED_LIKE_AN_ID = re.compile(
     r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
 )
@@ -194,7 +195,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
         return
     n_words = pc.mean(pc.add(pc.count_substring(known, " "), 1)).as_py()
     share_distinct = column.n_distinct / len(known)
-    if n_words >= _WORDS_OF_TEXT or (n_words >= 2 and share_distinct > 0.5):
+    if n_words >= _WORDS_OF_TEXT or (n_words >= _WORDS_OF_NOTES and share_distinct > 0.5):
         column.kind = "text"
         column.note = f"{n_words:.0f} words on average{_or_type(column, 'category')}"
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5:

@@ -107,7 +107,7 @@ def _refuse_majority_without_label(counts: Mapping[str, int], unlabeled: Mapping
 def keep_labels() -> str:
     """Write the option that takes every label as it is."""
     merge = option("merge_labels", True)
-    return merge.replace("--merge", "--keep").replace("True", "False")
+    return merge.replace("--merge", "--no-merge").replace("True", "False")
 
 
 def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> pa.ChunkedArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ import pyarrow as pa
 from dips._files.columns import Schema
 from dips._files.kinds import understand
 from dips._files.read import Table, read_table
+from dips._files.sources import named_sources
+from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
 from dips._study.settings import Settings
 from dips._tools.wording import option
@@ -43,8 +44,10 @@ class StudyData:
 
 def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     """Read and stack the tables, labeled ones first, and find out what they hold."""
-    labeled_tables = [read_table(d) for d in _several(data)]
-    more_tables = [read_table(d) for d in _several(unlabeled)]
+    labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
+    labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
+    known = set(labeled_tables[0].names) if labeled_tables else set()
+    more_tables = [read_table(d, wanted=known) for d in more_sources]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
@@ -59,10 +62,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
             f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
-    sources = [
-        _source(d, t)
-        for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
-    ]
+    named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
+    sources = [_source(d, t) for d, t in named]
     return StudyData(table, schema, target, ids, sources, len(more_tables))
 
 
@@ -79,10 +80,6 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
     schema = understand(table, (*settings.drop, settings.target), (*settings.id, *group), settings.type)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     return schema
-
-
-def _several(data: Any) -> list[Any]:
-    return list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
 
 
 def _rows(table: Table, n: int) -> Table:
@@ -139,7 +136,8 @@ def _source(data: Any, table: Table) -> dict[str, Any]:
             for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
                 digest.update(buffer)
         return {"path": None, "rows": table.n_rows, "sha256": digest.hexdigest()}
-    with Path(data).expanduser().open("rb") as stream:
+    path = file_of(str(data)) if is_address(data) else Path(data).expanduser()
+    with path.open("rb") as stream:
         return {"path": str(data), "rows": table.n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 

@@ -21,13 +21,15 @@ from dips._study.run import Run
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[Path, typer.Argument(help="A table with the columns of the training.")],
+    data: Annotated[str, typer.Argument(help="A table with the columns of the training.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A .csv or .parquet file.  [default: CSV on the screen]")
     ] = None,
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
     ] = False,
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
@@ -39,7 +41,9 @@ def predict(
     if out is not None:
         refuse_to_overwrite(out, force)
     opened = Run(run)
-    model, table = opened.model, read_table(data)
+    model = opened.model
+    wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
+    table = read_table(data, sheet, skip_rows, wanted)
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:
