@@ -68,7 +68,8 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
     """
     rng = trainer.rng
     teachers = _make_teachers(trainer, labeled, unlabeled, effort)
-    folds = list(training_and_test(labels, effort.n_folds, rng.permutation(labels.size)))
+    order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
+    folds = list(training_and_test(labels, effort.n_folds, order, groups))
     every = np.ones(labels.size, dtype=bool)
     answers = _ask(teachers, labels, folds, every, rng)
     noise, panels = estimate_noise([a.labeled for a in answers], labels, rng)

@@ -23,7 +23,7 @@ def find_header(rows: Sequence[Sequence[str]], wanted: Collection[str] = ()) -> 
     """
     rows = [[cell.strip() for cell in row] for row in rows]
     hits = [len(set(row) & set(wanted)) for row in rows[:_MOST]]
-    if wanted and max(hits, default=0):
+    if any(hits):
         return hits.index(max(hits))
     widths = Counter(len(row) for row in rows if len(row) > 1)
     if not widths:

@@ -52,7 +52,7 @@ def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
 def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> str:
     found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
     names = [name for (name,) in found if not name.startswith("sqlite_")]
-    if asked in names:
+    if asked is not None and asked in names:
         return asked
     if asked is None and len(names) == 1:
         return names[0]

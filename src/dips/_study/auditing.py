@@ -89,11 +89,11 @@ def audit(
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        rows = (X, study.target.codes, labeled, labeled[:0], checked)
+        rows = (X, study.target.codes, labeled, labeled[:0], checked, study.groups)
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    account = account_of(judge, study.table, study.target, study.ids)
+    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates)
     findings = TableFindings(
         **study.to_report(),
         account=account,

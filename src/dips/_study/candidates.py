@@ -31,18 +31,36 @@ class Candidate:
     uses_unlabeled: bool
     n_fits: int
 
-    def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
-        """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
+    def fit(
+        self,
+        X: Array,
+        codes: Array,
+        labeled: Rows,
+        unlabeled: Rows,
+        settings: Settings,
+        groups: Array | None = None,
+    ) -> Any:
+        """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled.
+
+        No fold of its own divides one of the `groups` of all rows.
+        """
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         if not self.uses_unlabeled:
-            return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
+            model = CuratedClassifier(backbone, curator=curator, **common)
+            return model.keep_together(_at(groups, labeled)).fit(X[labeled], codes[labeled])
         rows = np.concatenate([labeled, unlabeled])
-        model = PseudoLabelClassifier(
+        pseudo = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
-        return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
+        return pseudo.keep_together(_at(groups, rows)).fit(
+            X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1)
+        )
+
+
+def _at(groups: Array | None, rows: Rows) -> Array | None:
+    return None if groups is None else groups[rows]
 
 
 CANDIDATES = (

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from dips._data.grouped_folds import grouped_folds
 from dips._files.target import Target
 from dips._study.candidates import CANDIDATES, PLAIN, Candidate
 from dips._study.folder import RunFolder
@@ -28,17 +29,25 @@ from dips.exceptions import DataError
 USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benchmarks/choosing.py has the figures
 FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
+_PARTS = 20  # into which groups are dealt out, to hold some of them out
 _N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train on, rows held out, and the unlabeled rows that are used."""
+    """Rows to train on, rows held out, unlabeled rows that are used, and the group of every row, if there are any."""
 
     train: Rows
     test: Rows
     unlabeled: Rows
+    groups: Array | None = None
+
+    def unlabeled_apart_from(self, rows: Rows) -> Rows:
+        """Return the unlabeled rows that do not belong to a group of the given rows."""
+        if self.groups is None:
+            return self.unlabeled
+        return self.unlabeled[~np.isin(self.groups[self.unlabeled], self.groups[rows])]
 
 
 @dataclass(frozen=True)
@@ -83,21 +92,44 @@ class Comparison:
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
-def hold_out(target: Target, settings: Settings) -> Split:
-    """Hold out a share of the labeled rows, the same of each class."""
+def hold_out(target: Target, settings: Settings, groups: Array | None = None) -> Split:
+    """Hold out a share of the labeled rows, the same of each class; no group is divided."""
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
             f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
             f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
         )
-    train, test = train_test_split(
-        labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
-    )
+    train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
+    _refuse_lost_classes(target, train, test)
     unlabeled = np.flatnonzero(~target.is_labeled)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
-    return Split(np.sort(train), np.sort(test), unlabeled)
+    return Split(train, test, unlabeled, groups)
+
+
+def _parted(rows: Rows, codes: Array, share: float, seed: int, groups: Array | None) -> tuple[Rows, Rows]:
+    """Rows to train on and rows to test on, a share of them, the same of each class as far as groups stay whole."""
+    if groups is None:
+        train, test = train_test_split(rows, test_size=share, stratify=codes, random_state=seed)
+        return np.sort(train), np.sort(test)
+    fold = _grouped(codes, groups[rows], _PARTS, seed)
+    is_test = fold < max(1, round(share * _PARTS))
+    return rows[~is_test], rows[is_test]
+
+
+def _grouped(codes: Array, groups: Array, n_folds: int, seed: int) -> Array:
+    return grouped_folds(codes, groups, n_folds, np.random.RandomState(seed).permutation(codes.size))
+
+
+def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
+    for part, what in ((train, "learn from"), (test, "hold out")):
+        lost = np.setdiff1d(np.arange(len(target.classes)), target.codes[part])
+        if lost.size:
+            raise DataError(
+                f"The class {target.classes[lost[0]]!r} comes from too few groups to have some to {what}; label rows "
+                f"of more groups, or leave out {option('group')}."
+            )
 
 
 def compare(
@@ -114,7 +146,7 @@ def compare(
     A candidate that would not finish by the deadline is left out; the plain model never is.
     """
     observer = observer or Observer()
-    comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings, split.groups)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
@@ -158,7 +190,7 @@ def _truths(
     n_classes = len(target.classes)
     if alone:
         return [Truth.given(target.codes[validate], n_classes) for _, validate in folds]
-    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings)
+    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings, split.groups)
     with caught_warnings():  # those of the candidates, whose teachers are the same, are kept
         belief = folder.cached("beliefs", lambda: {"belief": learn()})["belief"]
     return [Truth(belief[np.searchsorted(split.train, validate)]) for _, validate in folds]
@@ -209,12 +241,14 @@ def gains_over_usual(
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
 
 
-def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:
+def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = None) -> list[tuple[Rows, Rows]]:
     """Five folds for few rows, three for more, a single split for many."""
     if rows.size > _MANY:
-        fit, validate = train_test_split(rows, test_size=0.2, stratify=codes, random_state=settings.seed)
-        return [(np.sort(fit), np.sort(validate))]
+        return [_parted(rows, codes, 0.2, settings.seed, groups)]
     n_folds = min(5 if rows.size < _FEW else 3, int(np.bincount(codes).min()))
+    if groups is not None:
+        fold = _grouped(codes, groups[rows], n_folds, settings.seed)
+        return [(rows[fold != k], rows[fold == k]) for k in range(n_folds)]
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
     return [(rows[fit], rows[validate]) for fit, validate in folds.split(rows, codes)]
 
@@ -223,6 +257,6 @@ def _fit_and_predict(
     candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
-        model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
+        model = candidate.fit(X, target.codes, fit, split.unlabeled_apart_from(predict), settings, split.groups)
         p = model.predict_proba(X[predict]).astype(np.float64)
     return {"p": p, "warnings": np.array(messages, dtype=str)}

@@ -15,7 +15,10 @@ from dips._files.read import Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
+from dips._study.duplicates import Duplicates, find_duplicates
+from dips._study.groups import group_codes, group_notes, joined, repeated_ids
 from dips._study.settings import Settings
+from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
@@ -29,13 +32,17 @@ class StudyData:
     target: Target
     ids: list[str]
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
+    duplicates: Duplicates
+    groups: Array | None  # of all rows; no split divides one
+    repeated_ids: dict[str, int]
     n_unlabeled_sources: int = 0  # the last ones
 
     @property
     def notes(self) -> list[str]:
         """Sentences on what was read, and how it was understood."""
         of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
-        return [*self.table.notes, *self.target.notes, *of_columns]
+        of_rows = [*group_notes(self.repeated_ids, self.table.n_rows), *self.duplicates.notes()]
+        return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
@@ -64,7 +71,13 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
     sources = [_source(d, t) for d, t in named]
-    return StudyData(table, schema, target, ids, sources, len(more_tables))
+    duplicates = find_duplicates(table, schema, target.codes)
+    of_group = None if settings.group is None else group_codes(table, settings.group)
+    repeated = {} if settings.group else repeated_ids(table, schema)
+    return StudyData(
+        table, schema, target, ids, sources, duplicates, joined(of_group, duplicates.groups), repeated,
+        len(more_tables),
+    )  # fmt: skip
 
 
 def understand_columns(table: Table, settings: Settings) -> Schema:

@@ -91,7 +91,7 @@ def fit(
     folder = RunFolder(out, force)
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
-    split = hold_out(study.target, checked)
+    split = hold_out(study.target, checked, study.groups)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
@@ -139,7 +139,7 @@ def _importances(
 ) -> dict[str, float]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
-    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split.unlabeled, settings, comparison.warnings)
+    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split, settings, comparison.warnings)
     X_test, test_codes = X[split.test], codes[split.test]
     return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
 
@@ -159,9 +159,7 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
     preparation = Preparation(study.schema).learn(study.table)
     X, codes = preparation.encode(study.table), study.target.codes
     labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
-    fitted = partial(
-        _fitted, X=X, codes=codes, rows=labeled, unlabeled=split.unlabeled, settings=settings, log=comparison.warnings
-    )
+    fitted = partial(_fitted, X=X, codes=codes, rows=labeled, split=split, settings=settings, log=comparison.warnings)
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
     watched = watched_model(judge, lambda: model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN]))
@@ -169,10 +167,10 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate, X: Array, codes: Array, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog
+    candidate: Candidate, X: Array, codes: Array, rows: Rows, split: Split, settings: Settings, log: WarningLog
 ) -> Any:
     with caught_warnings() as messages:
-        model = candidate.fit(X, codes, rows, unlabeled, settings)
+        model = candidate.fit(X, codes, rows, split.unlabeled, settings, split.groups)
     log.add(candidate.title, messages)
     return model
 
@@ -182,7 +180,9 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
-    account = account_of(final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X)
+    account = account_of(
+        final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X, study.duplicates
+    )
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),

@@ -49,8 +49,10 @@ class Truth:
         return self.prepare(metric, p, positive)(np.ones(len(self.belief)))
 
 
-def believed_truth(X: Array, codes: Array, rows: Rows, n_classes: int, settings: Settings) -> Array:
+def believed_truth(
+    X: Array, codes: Array, rows: Rows, n_classes: int, settings: Settings, groups: Array | None = None
+) -> Array:
     """Return what is believed of labeled rows, (n, C), by teachers that were not trained on the row they judge."""
     estimator, rng = default_estimator(settings.backbone), check_random_state(settings.seed)
-    trainer = Trainer(estimator, TablePool(X), n_classes, None, rng, settings.jobs)
+    trainer = Trainer(estimator, TablePool(X), n_classes, None, rng, settings.jobs, groups=groups)
     return learn_beliefs(trainer, rows, codes[rows], rows[:0], Effort.for_labels(rows.size)).labeled
