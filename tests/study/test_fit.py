@@ -13,7 +13,7 @@ from dips._study.candidates import Candidate
 from dips._study.compare import compare, hold_out
 from dips._study.data import read_data
 from dips._study.folder import RunFolder
-from dips._study.leaks import find_leaks
+from dips._study.leaks import LeakCheck
 from dips._study.settings import Settings
 from tests.patients import patients
 
@@ -230,7 +230,8 @@ def test_a_column_that_tells_the_label_is_found():
     table = read_table(labeled.drop(columns="outcome"))
     codes = (labeled["outcome"] == "ill").to_numpy().astype(int)
     preparation = Preparation(understand(table)).learn(table)
-    assert list(find_leaks(preparation, preparation.encode(table), codes, np.arange(110))) == ["died_on"]
+    found = LeakCheck(preparation, preparation.encode(table), codes, np.arange(110)).leaks()
+    assert [leak.columns for leak in found] == [("died_on",)]
 
 
 def test_an_audit_and_a_study_list_the_same_suspects(run):

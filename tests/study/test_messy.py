@@ -6,14 +6,17 @@ import pytest
 
 from dips import audit, fit
 from dips._beliefs import learning
+from dips._files import Preparation
 from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.duplicates import Duplicates
+from dips._study.leaks import LeakCheck
 from dips._study.settings import Settings
 from dips.exceptions import DataError
 from tests.patients import patients
 
 TABLE, WRONG = patients()
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def test_a_text_is_one_column_to_drop():
@@ -158,3 +161,90 @@ def test_rows_that_are_often_the_same_are_no_duplicates():
 def test_three_equal_rows_outvote_the_fourth():
     found = Duplicates(np.array([0, 0, 0, 0, 1, 1]), np.array([1, 1, 1, 0, 0, 0]), False).contrary
     assert found.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
+
+
+def churn(n=1200, flipped=0.08, seed=0):
+    """Customers whose churn some columns hint at; one in twelve labels is wrong."""
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame({"tenure": rng.randint(1, 72, n), "charge": rng.normal(60, 20, n).round(2)})
+    frame["plan"] = rng.choice(["basic", "plus", "pro"], n)
+    left = rng.rand(n) < 1 / (1 + np.exp(frame["tenure"] / 12 - frame["charge"] / 30))
+    label = np.where(left ^ (rng.rand(n) < flipped), "left", "stayed")
+    return frame, left.to_numpy(), pd.Series(label)
+
+
+def leaks_of(frame, label, noise=0.0):
+    study = read_data(frame.assign(churn=label), Settings(target="churn"))
+    preparation = Preparation(study.schema).learn(study.table)
+    rows = np.arange(len(frame))
+    check = LeakCheck(preparation, preparation.encode(study.table), study.target.codes, rows)
+    return [leak.columns for leak in check.leaks(noise)]
+
+
+def test_a_leak_is_found_although_labels_are_flipped():
+    frame, left, label = churn()
+    leaking = frame.assign(closed_on=np.where(left, "2024-05-01", None))
+    assert leaks_of(frame, label) == []
+    assert leaks_of(leaking, label) == [("closed_on",)]
+    assert leaks_of(leaking, label, noise=0.08) == [("closed_on",)]
+
+
+def test_a_noise_that_was_estimated_does_not_make_a_good_column_a_leak():
+    frame, left, label = churn()
+    hint = np.where(np.random.RandomState(1).rand(len(frame)) < 0.8, left, ~left)
+    assert leaks_of(frame.assign(hint=hint), label, noise=0.08) == []
+
+
+def test_a_leak_of_two_columns_is_found():
+    frame, left, label = churn()
+    key = np.random.RandomState(1).rand(len(frame)) < 0.5
+    half = np.where(key, "even", "odd")
+    other = np.where(key ^ left, "a", "b")
+    assert leaks_of(frame.assign(half=half), label) == []
+    assert leaks_of(frame.assign(half=half, other=other), label) == [("half", "other")]
+
+
+def test_a_leak_of_two_dates_is_found():
+    frame, left, label = churn()
+    rng = np.random.RandomState(1)
+    ends = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.randint(0, 700, len(frame)), unit="D")
+    called = ends + pd.to_timedelta(np.where(left, 1, -1) * rng.randint(1, 40, len(frame)), unit="D")
+    assert leaks_of(frame.assign(contract_ends=ends, last_call=called), label) == [("contract_ends", "last_call")]
+
+
+def test_an_audit_says_that_a_column_leaks():
+    frame, left, label = churn(500)
+    found = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
+    assert list(found.findings.leaks) == ["closed"]
+    assert any(w.startswith("'closed' predicts the label almost alone (") for w in found.findings.warnings)
+    assert found.findings.reading["leaks"][0]["columns"] == ["closed"]
+
+
+def rare(n=3000, n_positive=21, seed=0):
+    """21 positives in 3,000, which no column tells apart."""
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    return frame.assign(fraud=np.where(rng.permutation(n) < n_positive, "yes", "no"))
+
+
+def test_a_rare_class_has_the_baseline_beside_its_scores_and_a_metric_suggested(tmp_path):
+    run = fit(rare(), target="fraud", out=tmp_path / "run", rounds=2, time_limit=1e-6)
+    notes, warnings = " ".join(run.summary["notes"]), " ".join(run.warnings)
+    assert "99.3% of the labels are 'no' ('yes' 21 rows)" in notes
+    assert "metric='average_precision'" in notes
+    baseline = run.metrics["baseline"]
+    assert baseline["label"] == "no"
+    assert (baseline["accuracy"], baseline["balanced_accuracy"]) == (pytest.approx(0.993, abs=0.002), 0.5)
+    assert (
+        "The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is 50.0%"
+        in warnings
+    )
+
+
+def test_what_was_found_while_reading_is_stored_in_the_run(tmp_path):
+    run = fit(VISITS, target="outcome", out=tmp_path / "run", time_limit=1e-6)
+    reading = run.metrics["reading"]
+    assert reading == run.summary["reading"]
+    assert reading["repeated_ids"] == {"patient_id": 60}
+    assert {c["name"]: c["kind"] for c in reading["columns"]}["a"] == "number"
+    assert set(reading) >= {"labels", "leaks", "duplicates", "groups", "columns"}

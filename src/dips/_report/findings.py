@@ -38,6 +38,8 @@ class TableFindings:
     models : one record per candidate; empty for an audit
     test_rows, test_probabilities : the held-out rows, and each candidate's class probabilities of them
     importance, leaks : one number per column
+    baseline : what always giving the most frequent answer would score, by metric
+    reading : what was found out, or guessed, while the table was read; plain data
     """
 
     table: Table
@@ -61,6 +63,8 @@ class TableFindings:
     test_probabilities: dict[str, Array] = field(default_factory=dict)
     importance: dict[str, float] = field(default_factory=dict)
     leaks: dict[str, float] = field(default_factory=dict)
+    baseline: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from dips._files.read import Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
+from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
-from dips._study.groups import group_codes, group_notes, joined, repeated_ids
+from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
+from dips._study.leaks import Leak
 from dips._study.settings import Settings
 from dips._tools.arrays import Array
 from dips._tools.wording import option
@@ -36,6 +38,7 @@ class StudyData:
     groups: Array | None  # of all rows; no split divides one
     repeated_ids: dict[str, int]
     n_unlabeled_sources: int = 0  # the last ones
+    leaks: list[Leak] = field(default_factory=list)  # those known so far
 
     @property
     def notes(self) -> list[str]:
@@ -43,6 +46,30 @@ class StudyData:
         of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
         of_rows = [*group_notes(self.repeated_ids, self.table.n_rows), *self.duplicates.notes()]
         return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
+
+    @property
+    def leaks_alone(self) -> dict[str, float]:
+        """Columns that predict the label almost alone."""
+        return {leak.columns[0]: leak.score for leak in self.leaks if len(leak.columns) == 1}
+
+    def of_labels(self, metric: str) -> list[str]:
+        """Sentences on what to expect of models that learn these labels."""
+        of_pairs = [leak.sentence() for leak in self.leaks if len(leak.columns) > 1]
+        return imbalance_notes(self.target, metric) + of_pairs
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that was found out, or guessed, while reading; plain data."""
+        labels = self.target.words.to_json()
+        return {
+            "rows": self.table.n_rows,
+            "labeled": int(self.target.is_labeled.sum()),
+            "columns": self.schema.to_json(),
+            "labels": labels | {"majority": majority(self.target)},
+            "leaks": [leak.to_json() for leak in self.leaks],
+            "duplicates": self.duplicates.to_json(),
+            "groups": None if self.groups is None else describe_groups(self.groups),
+            "repeated_ids": self.repeated_ids,
+        }
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""

@@ -20,12 +20,13 @@ from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
-from dips._study.leaks import find_leaks
+from dips._study.leaks import LeakCheck
 from dips._study.metrics import intervals
 from dips._study.records import metrics_record, model_records
 from dips._study.run import Run
@@ -98,8 +99,10 @@ def fit(
         study.table.notes.append(f"{drawn}; {option('max_unlabeled')} changes that.")
     preparation = Preparation(study.schema).learn(study.table, np.concatenate([split.train, split.unlabeled]))
     X = preparation.encode(study.table)
-    leaks = find_leaks(preparation, X, study.target.codes, split.train, checked.seed)
-    observer.on_data(study, leaks)
+    check = LeakCheck(preparation, X, study.target.codes, split.train, checked.seed, study.groups)
+    study.leaks = check.leaks()
+    study.table.notes += study.of_labels(checked.metric)
+    observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)
     same = {k: config[k] for k in ("settings", "sources", "versions")}
@@ -112,7 +115,10 @@ def fit(
     final = _train_on_all(study, split, comparison, checked)
     observer.message("writing", 0.95)
     findings = _findings(study, split, comparison, final, checked)
-    findings.importance, findings.leaks, findings.config = importances, leaks, config
+    study.leaks = check.leaks(findings.noise_rate or 0.0)  # wrong labels may have hidden one
+    findings.importance, findings.leaks, findings.config = importances, study.leaks_alone, config
+    findings.reading = study.to_json()
+    findings.warnings += [leak.sentence() for leak in study.leaks]
     _write(folder, findings, comparison, split, final.preparation)
     for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})
@@ -198,7 +204,12 @@ def _findings(
         models=model_records(comparison, scores),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        warnings=[*comparison.warnings.sentences(), *class_warnings(account, target.classes)],
+        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target),
+        warnings=[
+            *comparison.warnings.sentences(),
+            *class_warnings(account, target.classes),
+            *chance_warnings(scores[comparison.chosen], target),
+        ],
     )
 
 

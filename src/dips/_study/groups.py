@@ -67,10 +67,10 @@ def group_notes(found: dict[str, int], n_rows: int) -> list[str]:
     ]
 
 
-def describe_groups(groups: Array, name: str | None) -> dict[str, Any]:
+def describe_groups(groups: Array) -> dict[str, Any]:
     """Plain data."""
     sizes = np.bincount(groups)
-    return {"column": name, "n_groups": int((sizes > 0).sum()), "largest": int(sizes.max())}
+    return {"n_groups": int((sizes > 0).sum()), "largest": int(sizes.max())}
 
 
 def _repeats(column: Column, n_rows: int) -> bool:

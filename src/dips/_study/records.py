@@ -35,6 +35,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         "validation_folds": comparison.folds,
         "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},
         "test": {m["name"]: m["test"] for m in findings.models if m["test"]},
+        "baseline": findings.baseline,
         "skipped": comparison.skipped,
         "seconds": comparison.seconds,
         "rows": {
@@ -51,6 +52,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         },
         "recall": _recall(findings),
         "positive": findings.target.classes[findings.target.positive],
+        "reading": findings.reading,
         "warnings": findings.warnings,
     }
 

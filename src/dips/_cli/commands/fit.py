@@ -149,7 +149,7 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
     if n_more:
         kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
         console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
-    for note in (*study.table.notes, *target.notes):
+    for note in study.notes:
         console.print(printable(f"Note: {note}"), soft_wrap=True)
 
 
@@ -168,6 +168,8 @@ def _print_result(run: Run) -> None:
             else f"{shown(gain['value'], '+')} ({shown(gain['low'], '+')} to {shown(gain['high'], '+')})",
         ]
         rows.append([printable(c, "bold" if name == m["chosen"] else "") for c in cells])
+    baseline, score = m["baseline"], shown(m["baseline"][m["metric"]])
+    rows.append([printable(cell) for cell in (f"  always {baseline['label']!r}", "", score, "")])
     columns = {
         "model": "left",
         "valid.": "right",
