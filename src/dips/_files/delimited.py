@@ -6,8 +6,9 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Collection
-from typing import BinaryIO
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
@@ -18,6 +19,7 @@ from dips.exceptions import DataError
 
 _HEAD = 1 << 18
 _BLOCK = 1 << 24  # the longest row that can be read
+_SMALL_BLOCK = 1 << 22  # read in batches, a row is shorter
 _LINES = 200  # enough to find the delimiter and the header
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = (
@@ -28,6 +30,25 @@ _MARKS = (
 )
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    encoding, delimiter : of the text, of the cells
+    header : names of the columns
+    n_above : lines above them
+    notes : what was guessed
+    """
+
+    encoding: str
+    delimiter: str
+    header: list[str]
+    n_above: int
+    notes: list[str]
+
+
 def read_delimited(
     open_bytes: Callable[[], BinaryIO],
     source: str,
@@ -35,7 +56,36 @@ def read_delimited(
     skip_rows: int | None = None,
     wanted: Collection[str] = (),
 ) -> tuple[pa.Table, str, list[str]]:
-    """Return the table (all text), its source, and notes on what was guessed.
+    """Return the table (all text), its source, and notes on what was guessed; see :func:`find_dialect`."""
+    dialect = find_dialect(open_bytes, source, tabs, skip_rows, wanted)
+    table, invalid = _parse(open_bytes, dialect)
+    if invalid:  # once more, with line numbers
+        _, invalid = _parse(open_bytes, dialect, in_order=True)
+        _refuse_ragged(invalid, dialect.delimiter, source)
+    return table, source, dialect.notes
+
+
+def iterate_delimited(open_bytes: Callable[[], BinaryIO], dialect: Dialect, source: str) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches, so that a file need not fit into memory."""
+    invalid: list[pa.csv.InvalidRow] = []
+    with (
+        open_bytes() as stream,
+        pa.csv.open_csv(stream, **_options(dialect, invalid, in_order=True, block=_SMALL_BLOCK)) as reader,
+    ):
+        for batch in reader:
+            if invalid:
+                _refuse_ragged(invalid, dialect.delimiter, source)
+            yield batch
+
+
+def find_dialect(
+    open_bytes: Callable[[], BinaryIO],
+    source: str,
+    tabs: bool = False,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
+) -> Dialect:
+    """Find out how a file is written.
 
     Where the lines above the header are not counted in `skip_rows`, they are found out; the header holds the `wanted`
     names.
@@ -55,11 +105,7 @@ def read_delimited(
     below = "\n".join(lines[n_above:])
     header = next(csv.reader(io.StringIO(below, newline=""), delimiter=delimiter), [])
     _refuse_missing_header(header, source)
-    table, invalid = _parse(open_bytes, encoding, delimiter, header, n_above)
-    if invalid:  # once more, with line numbers
-        _, invalid = _parse(open_bytes, encoding, delimiter, header, n_above, in_order=True)
-        _refuse_ragged(invalid, delimiter, source)
-    return table, source, notes
+    return Dialect(encoding, delimiter, header, n_above, notes)
 
 
 def find_delimiter(text: str) -> str:
@@ -124,34 +170,36 @@ def _western(open_bytes: Callable[[], BinaryIO]) -> str:
 
 
 def _parse(
-    open_bytes: Callable[[], BinaryIO],
-    encoding: str,
-    delimiter: str,
-    header: list[str],
-    n_above: int = 0,
-    in_order: bool = False,
+    open_bytes: Callable[[], BinaryIO], dialect: Dialect, in_order: bool = False
 ) -> tuple[pa.Table, list[pa.csv.InvalidRow]]:
     invalid: list[pa.csv.InvalidRow] = []
+    with open_bytes() as stream:
+        return pa.csv.read_csv(stream, **_options(dialect, invalid, in_order)), invalid
+
+
+def _options(
+    dialect: Dialect, invalid: list[pa.csv.InvalidRow], in_order: bool = False, block: int = _BLOCK
+) -> dict[str, Any]:
+    """Options of the reader; rows that do not fit are put into the list."""
 
     def note(row: pa.csv.InvalidRow) -> str:
         invalid.append(row)
         return "skip"
 
-    with open_bytes() as stream:
-        table = pa.csv.read_csv(
-            stream,
-            read_options=pa.csv.ReadOptions(
-                encoding=encoding, use_threads=not in_order, block_size=_BLOCK, skip_rows=n_above
-            ),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-    return table, invalid
+    return {
+        "read_options": pa.csv.ReadOptions(
+            encoding=dialect.encoding, use_threads=not in_order, block_size=block, skip_rows=dialect.n_above
+        ),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=note
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(dialect.header, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    }
 
 
 def _refuse_missing_header(header: list[str], source: str) -> None:

@@ -60,7 +60,8 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     some = known.slice(0, SOME)
     if len(known) == 0 or pc.any(pc.match_substring_regex(some, r"^[+-]?0\d")).as_py():
         return None
-    likely = [style for style in STYLES if _share(some, style) >= MOSTLY]
+    is_plain = _share(some, STYLES[0]) == 1
+    likely = [style for style in (STYLES[:2] if is_plain else STYLES) if _share(some, style) >= MOSTLY]
     if not likely or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
         return None
     best, most = likely[0], 0.0
@@ -93,7 +94,12 @@ def is_ambiguous(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
     mark = "," if style == NumberStyle(".", True) else "." if style == NumberStyle(".") else None
     if mark is None:
         return False
-    bare = _without_units(cells.drop_null())
+    known = cells.drop_null()
+    return _are_marked_so(known.slice(0, SOME), mark) and _are_marked_so(known, mark)
+
+
+def _are_marked_so(cells: pa.ChunkedArray, mark: str) -> bool:
+    bare = _without_units(cells)
     marked = bare.filter(pc.match_substring(bare, mark))
     has_other = pc.any(pc.match_substring(bare, "." if mark == "," else ",")).as_py()
     return len(marked) > 0 and not has_other and pc.all(pc.match_substring_regex(marked, _THREE_DIGITS[mark])).as_py()

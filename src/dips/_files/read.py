@@ -100,7 +100,7 @@ def read_table(
         table = Table(_from_frame(data), "a data frame")
     else:
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
-    table.columns, notes = _with_distinct_names(table.columns)
+    table.columns, notes = with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:
         raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
@@ -142,6 +142,15 @@ def _read_file(path: Path, how: _How) -> Table:
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
+
+
+def opened_text(path: Path) -> tuple[Callable[[], BinaryIO], bool] | None:
+    """Return what opens a file of delimited text, and whether tabs delimit it; None for a file of another kind."""
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    if kind not in _TEXT:
+        return None
+    return lambda: _open(path, compression), kind in (".tsv", ".tab")
 
 
 def _open(path: Path, compression: str) -> BinaryIO:
@@ -187,7 +196,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN and NaT differ from themselves
 
 
-def _with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
+def with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
     """Name what has no name, and tell apart what has the same."""
     names, notes, empty, repeated = [], [], [], []
     for position, name in enumerate((str(n).strip() for n in columns.column_names), start=1):

@@ -36,11 +36,16 @@ def imbalance_notes(target: Target, metric: str) -> list[str]:
         return []
     counts = np.bincount(target.codes[target.is_labeled])
     rare = ", ".join(f"{c!r} {n:,}" for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
-    better = option("metric", "average_precision" if len(target.classes) == 2 else "balanced_accuracy")
+    better = option("metric", better_metric(target))
     return [
         f"{most['share']:.1%} of the labels are {most['label']!r} ({rare} rows): always answering that has the same "
         f"accuracy, which therefore says little. Decide by {better}."
     ]
+
+
+def better_metric(target: Target) -> str:
+    """Return the metric that tells models apart where one class is rare."""
+    return "average_precision" if len(target.classes) == 2 else "balanced_accuracy"
 
 
 def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[str]:

@@ -14,15 +14,13 @@ from rich.console import Console
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable
-from dips._files.columns import KINDS
+from dips._cli.understanding import print_columns, print_notes
 from dips._report.words import SHARES, title_of
 from dips._study.candidates import BY_NAME, PLAIN
 from dips._study.data import StudyData
 from dips._study.fitting import fit as fit_study
 from dips._study.run import Run
 from dips.exceptions import StoppedError
-
-_MANY_COLUMNS = 25
 
 
 @app.command()
@@ -123,34 +121,8 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
         ),
         soft_wrap=True,
     )
-    columns = study.schema.columns
-    shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
-    rows = []
-    for c in shown[:_MANY_COLUMNS]:
-        alone = (
-            f"predicts the label almost alone ({leaks[c.name]:.0%}): known in time? else --drop"
-            if c.name in leaks
-            else ""
-        )
-        n_missing = f"{c.n_missing:,}" if c.n_missing else ""
-        rows.append(
-            [
-                c.name,
-                KINDS[c.kind],
-                f"{c.n_distinct:,}" if c.n_distinct else "",
-                n_missing,
-                alone or c.note or c.example,
-            ]
-        )
-    columns_shown = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "": "left"}
-    if rows:
-        console.print(make_table(columns_shown, rows))
-    n_more = len(columns) - len(rows)
-    if n_more:
-        kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
-        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
-    for note in study.notes:
-        console.print(printable(f"Note: {note}"), soft_wrap=True)
+    print_columns(console, study.schema.columns, leaks, study.table.n_rows)
+    print_notes(console, study.notes)
 
 
 def _print_result(run: Run) -> None:
