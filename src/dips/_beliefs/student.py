@@ -63,7 +63,7 @@ class BeliefTraining:
         effort = Effort.for_labels(labels.size, self.curator.n_folds)
         beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort)
         noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
-        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])
+        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
         p_wrong = 1 - beliefs.labeled[at_label]
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
         state.by_class = class_records(labels, state.useful[labeled], beliefs)

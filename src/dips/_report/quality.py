@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from dips._report.findings import TableFindings
+from dips._report.thresholds import summarize_thresholds
 from dips._tools.arrays import Array
 
 _MAX_LINE = 120  # points of a curve; more cannot be seen
@@ -24,24 +25,29 @@ def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
     n_classes = len(findings.target.classes)
     names = list(dict.fromkeys([chosen, "plain"]))
     probabilities = {name: findings.test_probabilities[name] for name in names}
+    costs = findings.costs if findings.metric == "cost" else None
+    decided = {name: (p if costs is None else p * costs).argmax(axis=1) for name, p in probabilities.items()}
     return {
         "models": names,
-        "confusion": _confusion(codes, probabilities[chosen], n_classes),
+        "confusion": _confusion(codes, decided[chosen], n_classes),
         "roc": {name: _roc(codes, p, positive) for name, p in probabilities.items()},
         "precision_recall": {name: _precision_recall(codes, p, positive) for name, p in probabilities.items()},
         "calibration": {name: _calibration(codes, p, positive) for name, p in probabilities.items()},
         "share_positive": float((codes == positive).mean()),
-        "recall": _recall(codes, probabilities[chosen], probabilities["plain"], findings.target.classes),
+        "calibration_error": {name: _calibration_error(codes, p, positive) for name, p in probabilities.items()},
+        "recall": _recall(codes, decided[chosen], decided["plain"], findings.target.classes),
+        "thresholds": summarize_thresholds(codes, probabilities[chosen], positive, findings.costs),
     }
 
 
-def _recall(codes: Array, p: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:
+def _recall(codes: Array, decided: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:
     """Of each class, how many held-out rows were found; and how many by one of the two models alone."""
-    right, plainly_right = p.argmax(axis=1) == codes, plain.argmax(axis=1) == codes
+    right, plainly_right = decided == codes, plain == codes
     return [
         {
             "label": str(name),
             "n": int((codes == c).sum()),
+            "predicted": int((decided == c).sum()),
             "chosen": int((right & (codes == c)).sum()),
             "plain": int((plainly_right & (codes == c)).sum()),
             "won": int((right & ~plainly_right & (codes == c)).sum()),
@@ -51,10 +57,10 @@ def _recall(codes: Array, p: Array, plain: Array, classes: list[Any]) -> list[di
     ]
 
 
-def _confusion(codes: Array, p: Array, n_classes: int) -> list[list[int]] | None:
+def _confusion(codes: Array, decided: Array, n_classes: int) -> list[list[int]] | None:
     if n_classes > MAX_TABLE:
         return None
-    return confusion_matrix(codes, p.argmax(axis=1), labels=range(n_classes)).tolist()
+    return confusion_matrix(codes, decided, labels=range(n_classes)).tolist()
 
 
 def _roc(codes: Array, p: Array, positive: int) -> list[list[float]]:
@@ -71,10 +77,32 @@ def _calibration(codes: Array, p: Array, positive: int) -> list[dict[str, float]
     """Mean probability and observed share in groups of equally many rows."""
     order = np.argsort(p[:, positive], kind="stable")
     groups = [g for g in np.array_split(order, min(_N_BINS, max(codes.size // 15, 1))) if g.size]
-    return [
-        {"said": float(p[g, positive].mean()), "seen": float((codes[g] == positive).mean()), "n": int(g.size)}
-        for g in groups
-    ]
+    records = []
+    for g in groups:
+        k, n = int((codes[g] == positive).sum()), int(g.size)
+        low, high = wilson(k, n)
+        records.append({"said": float(p[g, positive].mean()), "seen": k / n, "n": n, "low": low, "high": high})
+    return records
+
+
+def _calibration_error(codes: Array, p: Array, positive: int) -> float:
+    """Mean distance of what was said from what was seen, over the rows."""
+    groups = _calibration(codes, p, positive)
+    return float(sum(g["n"] * abs(g["said"] - g["seen"]) for g in groups) / codes.size)
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share.
+
+    Examples
+    --------
+    >>> [round(limit, 3) for limit in wilson(1, 10)]
+    [0.018, 0.404]
+    """
+    z = 1.96
+    center = (k + z * z / 2) / (n + z * z)
+    half = z / (n + z * z) * np.sqrt(k * (n - k) / n + z * z / 4)
+    return max(0.0, float(center - half)), min(1.0, float(center + half))
 
 
 def _thinned(x: Array, y: Array) -> list[list[float]]:

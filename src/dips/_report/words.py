@@ -10,12 +10,15 @@ from dips._report.label_words import share_in_words, worth_in_words
 from dips._tools.arrays import Array
 
 SHARES = ("accuracy", "balanced_accuracy")
+SMALLER_IS_BETTER = ("log_loss", "cost")
 _TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
     "roc_auc": "ROC AUC",
     "average_precision": "average precision",
     "log_loss": "log loss",
+    "cost": "cost per row",
 }
 
 
@@ -130,13 +133,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         else:
             look = f"Look at the first {n} suspect labels below. If most are wrong, continue down the list."
         steps.append(f"{look} Correct what is wrong in the table and run the command again.")
-    where = summary["noise"]["by_value"]
-    if where:
-        w = where[0]
-        steps.append(
-            f"Look at rows where {w['column']} is {w['value']}: {percent(w['share'])} of their labels are suspects, "
-            f"elsewhere {percent(w['elsewhere'])}. They may be wrong more often, or only harder to predict."
-        )
+    steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
         if column["alone"]:
             steps.append(
@@ -154,6 +151,18 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     else:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
     return steps
+
+
+def _uneven(where: dict[str, Any]) -> str:
+    """Say where more labels are wrong; it was tested, and is no one's fault."""
+    chance = max(where["p_value"], 0.01)
+    often = "under 1" if chance <= 0.01 else f"{100 * chance:.0f}"
+    elsewhere = "under 1 %" if where["elsewhere"] < 0.01 else f"about {percent(where['elsewhere'])}"
+    return (
+        f"Look at the labels where {where['column']} is {where['value']}: about {percent(where['share'])} of these "
+        f"{where['n']:,} look wrong, elsewhere {elsewhere}. That their rows are harder does not explain it: of 100 "
+        f"tables simulated without such a difference, {often} show as much at any value."
+    )
 
 
 def chosen_model(summary: dict[str, Any]) -> dict[str, Any] | None:

@@ -14,10 +14,11 @@ from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._report.suspects import suspects_of
-from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.leaks import LeakCheck
+from dips._study.outliers import find_outliers
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.files import without_nan, write_whole
@@ -94,14 +95,15 @@ def audit(
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    noise = noise_estimate(judge)
+    uneven = uneven_values(judge, study, checked.seed)
+    noise = noise_estimate(judge, uneven)
     study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise or 0.0)
-    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates)
+    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven)
     findings = TableFindings(
         **study.to_report(),
         account=account,
         noise_rate=noise,
-        noise_interval=noise_interval(judge),
+        noise_interval=noise_interval(judge, uneven),
         X=X,
         judge=judge,
         watched=watched,
@@ -110,6 +112,8 @@ def audit(
         config={"command": command} if command else {},
         leaks=study.leaks_alone,
         reading=study.to_json(),
+        uneven=uneven,
+        outliers=find_outliers(study.table, study.schema),
         warnings=[
             *log.sentences(),
             *class_warnings(account, study.target.classes),

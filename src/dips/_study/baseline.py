@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dips._files.target import Target
-from dips._study.metrics import METRICS
+from dips._study.metrics import METRICS, Metric
 from dips._tools.arrays import Array
 from dips._tools.wording import option
 
@@ -21,11 +22,13 @@ def majority(target: Target) -> dict[str, Any]:
     return {"label": target.classes[int(counts.argmax())], "share": float(counts.max() / counts.sum())}
 
 
-def baseline_scores(train: Array, test: Array, target: Target) -> dict[str, Any]:
+def baseline_scores(
+    train: Array, test: Array, target: Target, metrics: Mapping[str, Metric] = METRICS
+) -> dict[str, Any]:
     """Scores on the test labels of always answering as frequently as the classes are in training."""
     counts = np.bincount(train, minlength=len(target.classes))
     p = np.tile(counts / counts.sum(), (test.size, 1))
-    scores = {name: metric.score(test, p, target.positive) for name, metric in METRICS.items()}
+    scores = {name: metric.score(test, p, target.positive) for name, metric in metrics.items()}
     return {"label": target.classes[int(counts.argmax())], **scores}
 
 

@@ -19,15 +19,17 @@ from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
-from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
+from dips._study.drift import find_drift
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
-from dips._study.metrics import intervals
+from dips._study.metrics import COST, intervals, metrics_for, read_costs
+from dips._study.outliers import find_outliers
 from dips._study.records import metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
@@ -37,7 +39,7 @@ from dips._tools.files import without_nan, write_json, write_whole
 from dips._tools.observer import Observer
 from dips._tools.wording import option
 
-_CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
+_CACHE_FORMAT = 4  # of the parts that a stopped study leaves behind; raise it when they change
 
 
 def fit(
@@ -92,6 +94,7 @@ def fit(
     folder = RunFolder(out, force)
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
+    read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.target, checked, study.groups)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
@@ -142,12 +145,14 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
 
 def _importances(
     preparation: Preparation, X: Array, study: StudyData, split: Split, comparison: Comparison, settings: Settings
-) -> dict[str, float]:
+) -> dict[str, dict[str, Any]]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
     model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split, settings, comparison.warnings)
+    metric = metrics_for(read_costs(settings.costs, study.target.classes))[settings.metric]
     X_test, test_codes = X[split.test], codes[split.test]
-    return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
+    found = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
+    return {name: each.to_json() for name, each in found.items()}
 
 
 @dataclass(frozen=True)
@@ -185,16 +190,20 @@ def _findings(
     study: StudyData, split: Split, comparison: Comparison, final: _Final, settings: Settings
 ) -> TableFindings:
     target = study.target
-    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
+    costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
+    metrics = metrics_for(costs)
+    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed, metrics)
+    drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
+    uneven = uneven_values(final.judge, study, settings.seed)
     account = account_of(
-        final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X, study.duplicates
+        final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X, study.duplicates, uneven
     )
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),
         account=account,
-        noise_rate=noise_estimate(final.judge),
-        noise_interval=noise_interval(final.judge),
+        noise_rate=noise_estimate(final.judge, uneven),
+        noise_interval=noise_interval(final.judge, uneven),
         X=final.X,
         judge=final.judge,
         watched=final.watched,
@@ -204,11 +213,16 @@ def _findings(
         models=model_records(comparison, scores),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target),
+        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target, metrics),
+        uneven=uneven,
+        drift=None if drift is None else drift.to_json(),
+        outliers=find_outliers(study.table, study.schema),
+        costs=costs,
         warnings=[
             *comparison.warnings.sentences(),
             *class_warnings(account, target.classes),
             *chance_warnings(scores[comparison.chosen], target),
+            *([] if drift is None else drift.warnings()),
         ],
     )
 
@@ -218,6 +232,8 @@ def _write(
 ) -> None:
     staging = folder.staging
     about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}
+    if findings.metric == COST and findings.costs is not None:
+        about["costs"] = findings.costs.tolist()  # predictions are those that are expected to cost least
     saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
     if model_folder.exists():

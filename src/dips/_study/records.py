@@ -20,6 +20,7 @@ def model_records(comparison: Comparison, scores: dict[str, dict[str, Any]]) -> 
             "validation": comparison.validation.get(c.name),
             "test": scores.get(c.name),
             "skipped": comparison.skipped.get(c.name),
+            "seconds": comparison.seconds.get(c.name),
         }
         for c in CANDIDATES
     ]

@@ -41,7 +41,8 @@ class Adaptive(Curator):
     Attributes
     ----------
     noise_rate_ : the estimated share of wrong labels
-    out_of_fold_ : (n_given,) out-of-fold probability of each given label
+    answers_ : (n_given, C) out-of-fold class probabilities of each given row
+    out_of_fold_ : (n_given,) those of the given labels
     confidence_ : (n_given,) average confidence in each given label over all trainings
     """
 
@@ -80,7 +81,7 @@ class Adaptive(Curator):
             w = weight_of_second(p, second, labels)
             p = (1 - w) * p + w * second
         self.noise_rate_ = noise_rate(p, labels)
-        self.out_of_fold_ = p[np.arange(labels.size), labels]
+        self.answers_, self.out_of_fold_ = p, p[np.arange(labels.size), labels]
 
     def _remember(self, confidence: Array) -> None:
         self.n_curations_ = getattr(self, "n_curations_", 0) + 1
