@@ -95,7 +95,7 @@ def audit(
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
     noise = noise_estimate(judge)
-    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise or 0.0)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
     account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates)
     findings = TableFindings(
         **study.to_report(),
