@@ -9,6 +9,7 @@ import pytest
 from dips._cli.app import run as dips
 from dips._files import sample
 from dips._study.inspecting import inspect
+from tests.patients import quick_backbones
 
 RNG = np.random.RandomState(0)
 N = 300
@@ -89,3 +90,18 @@ def test_a_broken_line_of_a_large_file_is_refused(tmp_path, monkeypatch, capsys)
     path.write_text(TABLE.to_csv(index=False) + "1,2\n")
     assert dips(["inspect", str(path)]) == 3
     assert "Line 302 of" in capsys.readouterr().err
+
+
+def test_what_the_options_say_is_kept_in_the_run_and_can_be_run_again(path, tmp_path, capsys):
+    said = ["--merge-labels", "--type", "zip=ignore", "--group", "customer_id", "--drop", "closed"]
+    quick = ["--time-limit", "0.0001", "--json"]
+    with quick_backbones():
+        assert dips(["fit", path, "-t", "churn", "-o", str(tmp_path / "run"), *said, *quick]) == 0
+        config = str(tmp_path / "run" / "config.json")
+        assert dips(["fit", "--config", config, "-o", str(tmp_path / "again"), *quick]) == 0
+    settings = [json.loads((tmp_path / name / "config.json").read_text())["settings"] for name in ("run", "again")]
+    assert settings[0] == settings[1]
+    assert (settings[0]["type"], settings[0]["merge_labels"]) == ({"zip": "ignore"}, True)
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["reading"]["labels"]["merged"]
+    assert metrics["reading"]["groups"]["n_groups"] <= 100

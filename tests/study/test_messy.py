@@ -173,7 +173,7 @@ def churn(n=1200, flipped=0.08, seed=0):
     return frame, left.to_numpy(), pd.Series(label)
 
 
-def leaks_of(frame, label, noise=0.0):
+def leaks_of(frame, label, noise=None):
     study = read_data(frame.assign(churn=label), Settings(target="churn"))
     preparation = Preparation(study.schema).learn(study.table)
     rows = np.arange(len(frame))

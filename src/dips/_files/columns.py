@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from dips._files.dates import dates
-from dips._files.numbers import NumberStyle, better_style, numbers
+from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import first_strange, is_number, is_text, texts
+from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts
 from dips.exceptions import DataError
 
 KINDS = {
@@ -62,16 +62,21 @@ class Column:
     def values(self, raw: pa.ChunkedArray) -> Any:
         """Return the cells as floats, dates, or an arrow column of texts."""
         if self.kind == "number":
-            return numbers(raw, self._style_of(raw))
+            return self._numbers(raw)[0]
         if self.kind == "date":
             is_written = is_text(raw.type) or is_number(raw.type)
             return dates(raw, self.date_format or "ISO8601" if is_written else None)
         return texts(_whole(raw))
 
-    def _style_of(self, raw: pa.ChunkedArray) -> NumberStyle:
-        """How these numbers are written; a new table may write them in another way than the training table."""
+    def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
+        """Numbers, and how they are written; a new table may write them in another way than the training table."""
         usual = NumberStyle(self.decimal, self.grouped)
-        return better_style(texts(raw), usual) if is_text(raw.type) else usual
+        values = numbers(raw, usual)
+        n_there = len(raw) - raw.null_count
+        if not is_text(raw.type) or np.isfinite(values).sum() >= MOSTLY * n_there:
+            return values, usual
+        style = find_number_style(texts(raw)) or usual
+        return values if style == usual else numbers(raw, style), style
 
     def check(self, raw: pa.ChunkedArray) -> str:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
@@ -105,7 +110,7 @@ class Column:
         return f"Column {self.name!r}: {unread}; read as missing."
 
     def _other_style(self, raw: pa.ChunkedArray) -> str:
-        style = self._style_of(raw)
+        style = self._numbers(raw)[1]
         if style.decimal == self.decimal:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")

@@ -198,7 +198,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     if n_words >= _WORDS_OF_TEXT or (n_words >= _WORDS_OF_NOTES and share_distinct > 0.5):
         column.kind = "text"
         column.note = f"{n_words:.0f} words on average{_or_type(column, 'category')}"
-    elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5:
+    elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
         column.note = f"another text in every row{_or_type(column, 'category', 'to learn from it')}"
     elif share_distinct > 0.5:

@@ -74,14 +74,6 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     return best if most >= MOSTLY else None
 
 
-def better_style(cells: pa.ChunkedArray, usual: NumberStyle) -> NumberStyle:
-    """Return the style to read a new table in: the usual one, unless it reads few cells and another one reads most."""
-    known = cells.drop_null()
-    if len(known) == 0 or _share(known, usual) >= MOSTLY:
-        return usual
-    return find_number_style(known) or usual
-
-
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
     found = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")

@@ -97,7 +97,7 @@ def audit(
     log.add(JUDGE.title, messages)
     uneven = uneven_values(judge, study, checked.seed)
     noise = noise_estimate(judge, uneven)
-    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise or 0.0)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
     account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven)
     findings = TableFindings(
         **study.to_report(),

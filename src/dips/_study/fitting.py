@@ -118,7 +118,7 @@ def fit(
     final = _train_on_all(study, split, comparison, checked)
     observer.message("writing", 0.95)
     findings = _findings(study, split, comparison, final, checked)
-    study.leaks = check.leaks(findings.noise_rate or 0.0)  # wrong labels may have hidden one
+    study.leaks = check.leaks(findings.noise_rate)  # wrong labels may have hidden one
     findings.importance, findings.leaks, findings.config = importances, study.leaks_alone, config
     findings.reading = study.to_json()
     findings.warnings += [leak.sentence() for leak in study.leaks]

@@ -18,9 +18,10 @@ from dips._data.grouped_folds import grouped_folds
 from dips._files.prepare import Preparation
 from dips._tools.arrays import Array, Rows
 from dips._tools.wording import option
+from dips.curators._adaptive import noise_rate
 
 _CERTAIN = 0.95  # balanced accuracy on rows not learned from, were all labels right
-_LIKELY, _AHEAD = 0.88, 0.15  # enough on labels as they are, where all other columns together are so far behind
+_USUAL_NOISE, _AHEAD = 0.1, 0.15  # a share of wrong labels to reckon with, where all other columns are so far behind
 _PAIR_AHEAD = 0.15  # of a pair, before either of its columns
 _ENOUGH_ROWS, _ROWS_OF_PAIRS = 5_000, 1_000
 _COLUMNS_OF_PAIRS = 20
@@ -81,6 +82,7 @@ class LeakCheck:
         rows = np.sort(rng.permutation(labeled)[:_ENOUGH_ROWS])
         self._X, self._y = X[rows], codes[rows]
         self._candidates: list[Leak] = []
+        self._noise = 0.0
         self._n_classes = np.unique(self._y).size
         if np.bincount(self._y)[np.unique(self._y)].min() < 2:
             return
@@ -93,24 +95,33 @@ class LeakCheck:
         likely = [name for name in best if self._scores[name] > 0.6]
         self._candidates = [Leak((name,), self._scores[name], self._without((name,))) for name in likely]
         self._candidates += [Leak(pair, score, self._without(pair)) for pair, score in self._pairs()]
+        self._noise = min(noise_rate(self._forecast(self._X), self._y), _USUAL_NOISE)
 
-    def leaks(self, noise: float = 0.0) -> list[Leak]:
-        """Return the leaks, given the share of labels that look wrong."""
+    def leaks(self, noise: float | None = None) -> list[Leak]:
+        """Return the leaks, given the share of labels that look wrong; without it, a quick guess is made."""
+        noise = self._noise if noise is None else noise
         found = [leak for leak in self._candidates if self._is_leak(leak, noise)]
         singles = {leak.columns[0] for leak in found if len(leak.columns) == 1}
         return [leak for leak in found if len(leak.columns) == 1 or not singles & set(leak.columns)]
 
     def _is_leak(self, leak: Leak, noise: float) -> bool:
-        score, others = (self._without_noise(s, noise) for s in (leak.score, leak.others))
-        is_ahead = score - others >= _AHEAD
-        is_likely = leak.score >= _LIKELY and is_ahead
-        return is_likely or (score >= _CERTAIN and (is_ahead or len(leak.columns) == 1))
+        is_ahead = leak.score - leak.others >= _AHEAD
+        if is_ahead and self._without_noise(leak.score, max(noise, _USUAL_NOISE)) >= _CERTAIN:
+            return True
+        return len(leak.columns) == 1 and self._without_noise(leak.score, noise) >= _CERTAIN
 
     def _without_noise(self, score: float, noise: float) -> float:
-        """Balanced accuracy against true labels, were the wrong ones spread evenly over the classes."""
-        chance = 1 / self._n_classes
-        reachable = max(1 - noise - chance, 0.05)
-        return min(1.0, chance + (score - chance) * (1 - chance) / reachable)
+        """Balanced accuracy against true labels, were any label wrong with the same probability.
+
+        Wrong labels cost a rare class most: many of the labels that say it are then wrong ones.
+        """
+        counts = np.bincount(self._y)
+        given = counts[counts > 0] / self._y.size
+        chance = 1 / given.size
+        noise = min(noise, 0.8 * (1 - chance))
+        truly = np.clip((given - noise * chance / (1 - chance)) / (1 - noise / (1 - chance)), 0.001, 1)
+        reachable = float(np.minimum(truly * (1 - noise) / given, 1).mean())
+        return min(1.0, chance + (score - chance) * (1 - chance) / max(reachable - chance, 0.05))
 
     def _pairs(self) -> list[tuple[tuple[str, str], float]]:
         """Return pairs that say far more than either column, the best first."""
@@ -119,7 +130,7 @@ class LeakCheck:
         found = {}
         for pair in combinations(columns, 2):
             alone = max(self._scores[name] for name in pair)
-            if alone < _LIKELY and (score := self._score(list(pair), some)) - alone >= _PAIR_AHEAD:
+            if (score := self._score(list(pair), some)) - alone >= _PAIR_AHEAD:
                 found[pair] = score
         best = sorted(found, key=lambda pair: -found[pair])[:_LOOKED_AT]
         return [(pair, self._score(list(pair))) for pair in best]
@@ -134,9 +145,9 @@ class LeakCheck:
 
     def _score(self, names: list[str], rows: Rows | slice = slice(None)) -> float:
         parts = [self._X[rows][:, self._preparation.columns_of(name)] for name in names]
-        depth = 4
+        depth = 3 + int(np.ceil(np.log2(self._n_classes)))  # leaves for every class, several times over
         if len(names) == 2:
-            depth = 6
+            depth += 2
             if all(self._kinds[name] in ("number", "date") for name in names):
                 parts.append(parts[0][:, :1] - parts[1][:, :1])  # one day before the other, one amount above the other
         X, y, fold, predicted = np.hstack(parts), self._y[rows], self._fold[rows], np.empty_like(self._y[rows])
@@ -154,11 +165,15 @@ class LeakCheck:
             kept[self._preparation.columns_of(name)] = False
         if not kept.any():
             return 1 / self._n_classes
-        predicted = np.empty_like(self._y)
+        return _balanced_accuracy(self._y, self._forecast(self._X[:, kept]).argmax(axis=1))
+
+    def _forecast(self, X: Array) -> Array:
+        """Class probabilities (n, C) of every row, by a forest that did not learn from it."""
+        p = np.zeros((self._y.size, int(self._y.max()) + 1))
         for k in (0, 1):
-            forest = _forest(self._seed).fit(self._X[self._fold != k][:, kept], self._y[self._fold != k])
-            predicted[self._fold == k] = forest.predict(self._X[self._fold == k][:, kept])
-        return _balanced_accuracy(self._y, predicted)
+            forest = _forest(self._seed).fit(X[self._fold != k], self._y[self._fold != k])
+            p[np.ix_(self._fold == k, forest.classes_)] = forest.predict_proba(X[self._fold == k])
+        return p
 
 
 def _balanced_accuracy(y: Array, predicted: Array) -> float:

@@ -92,6 +92,7 @@ def audit(
                 "share_wrong_interval": judged.interval,
                 "suspects": records,
                 "warnings": findings.warnings,
+                "reading": findings.reading,
             }
         )
     else:
