@@ -6,8 +6,9 @@ import pytest
 
 from dips._report import summarize
 from dips._report.points import _MAX_POINTS, short
-from dips._report.quality import _calibration, _roc, wilson
+from dips._report.quality import _calibration, _roc
 from dips._study import audit
+from dips._tools.shares import wilson
 from tests.patients import patients
 
 

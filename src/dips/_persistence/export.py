@@ -1,4 +1,4 @@
-"""Results as files: Parquet, and CSV whose cells a spreadsheet cannot run as formulas."""
+"""Results as files: Parquet, and CSV and Excel whose cells a spreadsheet cannot run as formulas."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pandas as pd
 from dips._tools.files import write_whole
 from dips.exceptions import OutputError
 
+_EXCEL_ROWS = 1_048_575  # and a header
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV or Parquet, according to the suffix; a failure leaves no partial file."""
+    """Write a data frame as CSV, Parquet or Excel, according to the suffix; a failure leaves no partial file."""
     kind = path.suffix.lower()
     if kind == ".csv":
         content = to_csv(frame).encode("utf-8")
@@ -23,9 +24,26 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         buffer = io.BytesIO()
         _uniform(frame).to_parquet(buffer, index=False)
         content = buffer.getvalue()
+    elif kind == ".xlsx":
+        content = _to_excel(frame, path)
     else:
-        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv or .parquet.")
+        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv, .parquet or .xlsx.")
     write_whole(path, content)
+
+
+def _to_excel(frame: pd.DataFrame, path: Path) -> bytes:
+    if len(frame) > _EXCEL_ROWS:
+        raise OutputError(f"{path} cannot hold {len(frame):,} rows, because Excel ends at {_EXCEL_ROWS:,}; write .csv.")
+    plain = _defused(frame)
+    for name, column in plain.items():
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            plain[name] = column.dt.tz_localize(None)  # Excel knows no time zones
+    buffer = io.BytesIO()
+    try:
+        plain.to_excel(buffer, index=False, engine="openpyxl")
+    except ModuleNotFoundError as error:
+        raise OutputError(f'{path} needs openpyxl: pip install "dips-ssl[excel]", or write .csv.') from error
+    return buffer.getvalue()
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -38,11 +56,15 @@ def to_csv(frame: pd.DataFrame) -> str:
     '=1+1,-5
     -5,2
     """
+    return _defused(frame).to_csv(index=False, lineterminator="\n")
+
+
+def _defused(frame: pd.DataFrame) -> pd.DataFrame:
     defused = frame.rename(columns=defused_cell)
     for name, column in defused.items():
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
             defused[name] = column.astype(object).map(defused_cell)
-    return defused.to_csv(index=False, lineterminator="\n")
+    return defused
 
 
 def defused_cell(value: Any) -> Any:

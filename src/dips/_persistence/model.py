@@ -59,10 +59,15 @@ class SavedModel:
         return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
 
     def predict(self, data: Any) -> Array:
-        """Most probable label of each row."""
+        """Most probable label of each row, or the one that is expected to cost least where costs were given."""
         return np.asarray(self.classes, dtype=None if isinstance(self.classes[0], int) else object)[
-            self.predict_proba(data).argmax(axis=1)
+            self.decide(self.predict_proba(data))
         ]
+
+    def decide(self, p: Array) -> Array:
+        """Positions among the classes that class probabilities (n, C) decide for."""
+        costs = (self.about or {}).get("costs")
+        return (p if costs is None else p * np.asarray(costs)).argmax(axis=1)
 
     def _encoded(self, X: Any) -> Any:
         if self.categories is None:

@@ -20,8 +20,12 @@ def line_chart(
     diagonal: bool = False,
     level: float | None = None,
     dots: bool = False,
+    spans: Sequence[tuple[float, float, float]] = (),
 ) -> Markup:
-    """Lines of (x, y) from 0 to 1, each with the class of the style sheet that colors it."""
+    """Lines of (x, y) from 0 to 1, each with the class of the style sheet that colors it.
+
+    Spans are intervals (x, low, high), drawn under the lines.
+    """
     width, height = 320, 260
     frame = _Frame(width, height, (0.0, 1.0), (0.0, 1.0))
     parts = [frame.axes([0, 0.25, 0.5, 0.75, 1], [0, 0.25, 0.5, 0.75, 1], x_title, y_title)]
@@ -35,6 +39,9 @@ def line_chart(
                 *frame.at(0, level), *frame.at(1, level)
             )
         )
+    for x, low, high in spans:
+        (x0, y0), (_, y1) = frame.at(x, low), frame.at(x, high)
+        parts.append(Markup('<line class="span" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(x0, y0, y1))
     for css, points in lines:
         path = " ".join(f"{x},{y}" for x, y in (frame.at(*p) for p in points))
         parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
@@ -64,6 +71,34 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
             Markup('<line class="whisker {}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(css, x_low, x_high, y, y),
             Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(css, x, y),
         ]
+    return _svg(width, height, title, parts)
+
+
+def share_chart(
+    names: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]], *, title: str, edges: Sequence[str] = ()
+) -> Markup:
+    """Shares of the same values in several groups of rows, as steps; each with the class that colors it.
+
+    Where the values are bins, their edges are written instead of their names.
+    """
+    width, height = 400, 200
+    top = max(max(shares) for _, shares in lines) or 1.0
+    frame = _Frame(width, height, (0.0, float(len(names))), (0.0, 1.08 * top))
+    ticks = nice_ticks(0, 1.08 * top, 4)
+    parts = [frame.axes([], ticks, "", "share of the rows")]
+    for css, shares in lines:
+        corners = [frame.at(k + side, share) for k, share in enumerate(shares) for side in (0, 1)]
+        path = " ".join(f"{x},{y}" for x, y in corners)
+        parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
+    written = [(float(k), edge) for k, edge in enumerate(edges)] or [(k + 0.5, name) for k, name in enumerate(names)]
+    if edges and len(names) > len(edges) - 1:
+        written.append((len(names) - 0.5, names[-1]))  # missing values have a place of their own
+    room = 60 // len(written)  # letters
+    every = 1 if max(len(name) for _, name in written) <= room else 2 if edges else 1
+    for at, name in written[::every]:
+        x, y = frame.at(at, 0)
+        shown = cut(name, every * max(room, 5))
+        parts.append(Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(x, y + 16, shown))
     return _svg(width, height, title, parts)
 
 

@@ -28,17 +28,18 @@ def summarize_distributions(findings: TableFindings) -> list[dict[str, Any]]:
         labeled = np.sort(np.random.RandomState(0).permutation(labeled)[:_MOST_ROWS])
     groups = _groups(findings, labeled)
     by_name = {c.name: c for c in findings.schema.used if c.kind != "text"}
-    clear = [name for name, each in findings.importance.items() if each.get("clear") and name in by_name]
+    clear = [name for name, each in findings.importance.items() if each.get("is_clear") and name in by_name]
     records = []
     for name in (clear or list(by_name))[:_MOST_COLUMNS]:
         values = readable(by_name[name], findings.table.columns[name].take(labeled))
-        names, codes = _binned(by_name[name], values)
+        names, codes, edges = _binned(by_name[name], values)
         if len(names) < 2:
             continue
         series = [
             {"label": label, "n": int(mask.sum()), "shares": _shares(codes[mask], len(names))} for label, mask in groups
         ]
-        records.append({"column": name, "kind": by_name[name].kind, "names": names, "series": series})
+        about = {"column": name, "kind": by_name[name].kind, "matters": bool(clear)}
+        records.append(about | {"names": names, "edges": edges, "series": series})
     return records
 
 
@@ -60,33 +61,35 @@ def _shares(codes: Array, n: int) -> list[float]:
     return (np.bincount(codes, minlength=n) / max(codes.size, 1)).round(4).tolist()
 
 
-def _binned(column: Column, values: list[Any]) -> tuple[list[str], Array]:
-    """Names of the values, or of bins of numbers, and the position of each row's among them."""
+def _binned(column: Column, values: list[Any]) -> tuple[list[str], Array, list[str]]:
+    """Names of the values, or of bins of numbers, the position of each row's among them, and the edges of bins."""
     series = pd.Series(values, dtype=object)
     missing = series.isna().to_numpy()
     if column.kind == "date":
         series = series.where(series.isna(), series.str[:4])
+    edges: list[str] = []
     if column.kind == "number":
-        names, codes = _bins(pd.to_numeric(series, errors="coerce").to_numpy(dtype=float), missing)
+        names, codes, edges = _bins(pd.to_numeric(series, errors="coerce").to_numpy(dtype=float), missing)
     else:
         names, codes = _values(series, missing, in_order=column.kind == "date")
     if missing.any():
         codes = np.where(missing, len(names), codes)
         names = [*names, "missing"]
-    return names, codes
+    return names, codes, edges
 
 
-def _bins(numbers: Array, missing: Array) -> tuple[list[str], Array]:
+def _bins(numbers: Array, missing: Array) -> tuple[list[str], Array, list[str]]:
     known = numbers[~missing]
     distinct = np.unique(known)
     if distinct.size <= _N_BINS:
-        return [short(float(v)) for v in distinct], np.searchsorted(distinct, np.where(missing, -np.inf, numbers))
+        return [short(float(v)) for v in distinct], np.searchsorted(distinct, np.where(missing, -np.inf, numbers)), []
     low, high = np.quantile(known, [0.01, 0.99])
     if low == high:
         low, high = distinct[0], distinct[-1]
     edges = np.linspace(low, high, _N_BINS + 1)  # values beyond lie in the first and the last bin
     codes = np.clip(np.digitize(np.where(missing, low, numbers), edges) - 1, 0, _N_BINS - 1)
-    return [f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)], codes
+    written = [short(float(f"{edge:.3g}")) for edge in edges]
+    return [f"{a} to {b}" for a, b in pairwise(written)], codes, written
 
 
 def _values(series: pd.Series, missing: Array, in_order: bool) -> tuple[list[str], Array]:

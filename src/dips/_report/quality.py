@@ -10,10 +10,10 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 from dips._report.findings import TableFindings
 from dips._report.thresholds import summarize_thresholds
 from dips._tools.arrays import Array
+from dips._tools.shares import calibration_of
 
 _MAX_LINE = 120  # points of a curve; more cannot be seen
 MAX_TABLE = 12  # classes; a larger table cannot be read
-_N_BINS = 8
 
 
 def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
@@ -74,35 +74,13 @@ def _precision_recall(codes: Array, p: Array, positive: int) -> list[list[float]
 
 
 def _calibration(codes: Array, p: Array, positive: int) -> list[dict[str, float]]:
-    """Mean probability and observed share in groups of equally many rows."""
-    order = np.argsort(p[:, positive], kind="stable")
-    groups = [g for g in np.array_split(order, min(_N_BINS, max(codes.size // 15, 1))) if g.size]
-    records = []
-    for g in groups:
-        k, n = int((codes[g] == positive).sum()), int(g.size)
-        low, high = wilson(k, n)
-        records.append({"said": float(p[g, positive].mean()), "seen": k / n, "n": n, "low": low, "high": high})
-    return records
+    return calibration_of(p[:, positive], codes == positive)
 
 
 def _calibration_error(codes: Array, p: Array, positive: int) -> float:
     """Mean distance of what was said from what was seen, over the rows."""
     groups = _calibration(codes, p, positive)
     return float(sum(g["n"] * abs(g["said"] - g["seen"]) for g in groups) / codes.size)
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share.
-
-    Examples
-    --------
-    >>> [round(limit, 3) for limit in wilson(1, 10)]
-    [0.018, 0.404]
-    """
-    z = 1.96
-    center = (k + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * np.sqrt(k * (n - k) / n + z * z / 4)
-    return max(0.0, float(center - half)), min(1.0, float(center + half))
 
 
 def _thinned(x: Array, y: Array) -> list[list[float]]:

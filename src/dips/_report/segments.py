@@ -13,9 +13,10 @@ from dips._files.columns import Schema
 from dips._files.read import Table
 from dips._report.label_words import classes_in_danger
 from dips._report.points import codes_of, readable, short
-from dips._report.quality import MAX_TABLE, wilson
+from dips._report.quality import MAX_TABLE
 from dips._report.uneven import Part, judge_parts
 from dips._tools.arrays import Array, Rows
+from dips._tools.shares import wilson
 
 _MIN_ROWS = 30
 _MAX_ROWS = 10_000  # labels beyond that hardly sharpen the test

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dips._estimators.reasons import ROW, phrases
 from dips._persistence.model import versions
 from dips._report.distributions import summarize_distributions
 from dips._report.findings import TableFindings
@@ -15,7 +16,7 @@ from dips._report.quality import summarize_quality
 from dips._report.score_words import score_sentences
 from dips._report.segments import noise_by_class
 from dips._report.suspects import suspects_of
-from dips._report.words import ROW, headline, next_steps, phrases
+from dips._report.words import headline, next_steps
 
 _MAX_COLUMNS = 60  # in the table of columns
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from dips._estimators.reasons import IMAGE, ROW
 from dips._report.label_words import share_in_words, worth_in_words
-from dips._tools.arrays import Array
 
 SHARES = ("accuracy", "balanced_accuracy")
 SMALLER_IS_BETTER = ("log_loss", "cost")
@@ -20,64 +18,8 @@ _TITLES = {
     "log_loss": "log loss",
     "cost": "cost per row",
 }
-
-
-ROW, IMAGE = "row", "image"  # what a report is about
+_FIRST_LOOK = 20  # suspects
 _MANY_WRONG = 0.3  # of the labels; more is rare where people took care
-_MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
-
-# The page fills in the same phrases for the rows that it shows.
-LEARNED = (
-    "hardly learned (confidence {} %)",
-    "learned with doubt (confidence {} %)",
-    "learned only by heart (confidence {} %)",
-)
-WRONG = "wrong with a probability of {} %"
-UNSEEN = {
-    ROW: "models that had not seen the row gave '{label}' {} %",
-    IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
-}
-OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
-IF_WRONG = "if it is wrong, then '{label}'"
-
-
-def phrases(unit: str) -> dict[str, Any]:
-    """Return the phrases that the page fills in."""
-    return {
-        "learned": LEARNED,
-        "wrong": WRONG,
-        "unseen": UNSEEN[unit],
-        "other": OTHER,
-        "no_other": NO_OTHER,
-        "if_wrong": IF_WRONG,
-    }
-
-
-def how_learned(confidence: Array | float) -> Any:
-    """Which of ``LEARNED`` says how a label was learned."""
-    return np.digitize(confidence, [0.25, 0.5])
-
-
-def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan) -> str:
-    """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
-
-    Examples
-    --------
-    >>> reason("no", "yes", 0.1, 0.05)
-    "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
-    >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
-    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
-    """
-    parts = []
-    if np.isfinite(p_wrong):
-        parts.append(WRONG.format(round(100 * p_wrong)))
-    elif np.isfinite(confidence):
-        parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
-    if np.isfinite(out_of_fold):
-        parts.append(UNSEEN[ROW].format(round(100 * out_of_fold), label=given))
-    has_other = suggested is not None and suggested == suggested
-    other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
-    return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])
 
 
 def headline(summary: dict[str, Any]) -> dict[str, str]:
@@ -98,10 +40,10 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
             "longer (n_steps, warm_up_steps) before you rely on the list."
         )
     if labels["n_suspects"]:
-        n = min(20, labels["n_suspects"])
+        n = min(_FIRST_LOOK, labels["n_suspects"])
         steps.append(
-            f"Look at the first {n} suspect labels below, beside useful images of both classes. If most are wrong, "
-            "continue down the list."
+            f"Look at the first {n} suspect labels below, beside useful images of both classes."
+            f"{_continue(labels['n_suspects'])}"
         )
         steps.append(
             "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
@@ -127,11 +69,11 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             "of the labels are suspect. Leave out --curator: the default adapts."
         )
     if labels["n_suspects"]:
-        n = min(20, labels["n_suspects"])
+        n = min(_FIRST_LOOK, labels["n_suspects"])
         if labels.get("worth"):
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
-            look = f"Look at the first {n} suspect labels below. If most are wrong, continue down the list."
+            look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(f"{look} Correct what is wrong in the table and run the command again.")
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
@@ -151,6 +93,10 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     else:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
     return steps
+
+
+def _continue(n_suspects: int) -> str:
+    return " If most are wrong, continue down the list." if n_suspects > _FIRST_LOOK else ""
 
 
 def _uneven(where: dict[str, Any]) -> str:
@@ -204,6 +150,19 @@ def difference(metric: str, value: float) -> str:
     """
     text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
     return text.replace("-", "−")
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> seconds_in_words(0.0312), seconds_in_words(4.56), seconds_in_words(754.0)
+    ('0.03 s', '4.6 s', '12.6 min')
+    """
+    if seconds >= 100:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def title_of(metric: str) -> str:

@@ -10,12 +10,12 @@ import pandas as pd
 
 from dips._beliefs.belief import probably_right
 from dips._data.labels import UNLABELED
+from dips._estimators.reasons import reason
 from dips._estimators.samples import samples_frame, spread
 from dips._files.read import Table
 from dips._files.target import Target
 from dips._report.segments import UnevenValues, find_uneven_values
 from dips._report.suspects import suspicion_ranks
-from dips._report.words import reason
 from dips._study.data import StudyData
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows

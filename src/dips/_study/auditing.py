@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dips._estimators.plots import draw_calibration
 from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
@@ -19,15 +21,21 @@ from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
+from dips._study.pictured import Pictured
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.files import without_nan, write_whole
 from dips._tools.observer import Observer
+from dips._tools.shares import calibration_of
+from dips.exceptions import InputError
 
 
 @dataclass(frozen=True)
-class LabelAudit:
+class LabelAudit(Pictured):
     """The labels of a table, judged.
+
+    A notebook shows it as a short page; :meth:`plot_map`, :meth:`plot_curves` and :meth:`plot_calibration` draw with
+    matplotlib.
 
     Attributes
     ----------
@@ -41,22 +49,49 @@ class LabelAudit:
     interval: tuple[float, float] | None
     findings: TableFindings
 
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the page shows, as plain data."""
+        return without_nan(summarize(self.findings))
+
     def suspects(self) -> pd.DataFrame:
         """Given labels to look at first."""
         return suspects_of(self.samples)
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""
-        write_whole(Path(path), render(without_nan(summarize(self.findings))).encode())
+        write_whole(Path(path), render(self.summary).encode())
+
+    def plot_calibration(self, ax: Any = None) -> Any:
+        """Draw what models that had not seen the rows said against the labels; return the axes."""
+        answers, target = getattr(self.findings.judge.curator_, "answers_", None), self.findings.target
+        if answers is None:
+            raise InputError("The curator asks no models that had not seen the rows; take curator='auto'.")
+        is_positive = target.codes[target.is_labeled] == target.positive
+        lines = {"out of fold": calibration_of(answers[:, target.positive], is_positive)}
+        return draw_calibration(lines, str(target.classes[target.positive]), ax)
 
 
 def audit(
     data: Any,
     target: str,
     *,
+    id: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    type: Mapping[str, str] | Sequence[str] = (),
+    group: str | None = None,
+    unlabeled_mark: str | Sequence[str] = (),
+    merge_labels: bool | Mapping[str, str] | None = None,
+    map_label: Mapping[str, str] | Sequence[str] = (),
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    positive: str | None = None,
+    backbone: str = "xgboost",
+    curator: str = "auto",
+    seed: int = 0,
+    jobs: int | None = None,
     command: str | None = None,
     observer: Observer | None = None,
-    **settings: Any,
 ) -> LabelAudit:
     """Judge every label of a table by how it is learned.
 
@@ -65,12 +100,18 @@ def audit(
     data : path, table, or a list of them
     target : str
         The column with the labels.
+    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, positive
+        How to read the table; see :func:`fit`.
+    backbone, curator : str
+        By name; "auto" is the default curator of the estimators.
+    seed : int
+        Of everything random.
+    jobs : int, optional
+        How many folds are trained in parallel.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
         Sees stages and warnings while the audit runs; without one, warnings are issued as Python's.
-    **settings
-        Any of :class:`~dips._study.settings.Settings`.
 
     Examples
     --------
@@ -84,7 +125,11 @@ def audit(
     True
     """
     observer = observer or PythonWarnings()
-    checked, log = Settings(target=target, **settings).checked(), WarningLog()
+    checked, log = Settings(
+        target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, backbone=backbone, curator=curator,
+        seed=seed, jobs=jobs,
+    ).checked(), WarningLog()  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
     observer.message("judging labels", 0.2)

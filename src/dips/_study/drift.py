@@ -29,20 +29,20 @@ class Drift:
     ----------
     auc : of a classifier that has not seen the rows; 0.5 where there is nothing to tell
     low, high : 95 % interval
-    clear : whether that is more than chance
+    is_clear : whether that is more than chance
     columns : name, and AUC of the column alone, of those that differ most
     """
 
     auc: float
     low: float
     high: float
-    clear: bool
+    is_clear: bool
     columns: list[tuple[str, float]]
 
     @property
     def is_large(self) -> bool:
         """Whether the rows are so different that what is learned from one kind may not hold for the other."""
-        return self.clear and self.low > _APART
+        return self.is_clear and self.low > _APART
 
     def warnings(self) -> list[str]:
         """Warn where the unlabeled rows are from elsewhere."""
@@ -107,8 +107,7 @@ def _most_different(preparation: Preparation, X: Array, kind: Array) -> list[tup
     found = []
     for column in preparation.schema.used:
         best = 0.5
-        for part in preparation.columns_of(column.name):
-            values = X[:, part]
+        for values in X[:, preparation.columns_of(column.name)].T:
             filled = np.where(np.isfinite(values), values, np.nanmin(values, initial=0.0) - 1)
             auc, error = _auc(filled, kind)
             if abs(auc - 0.5) > 3 * error:

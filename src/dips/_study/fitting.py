@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -48,31 +49,92 @@ def fit(
     out: Path | str = "run",
     *,
     unlabeled: Any = (),
+    id: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    type: Mapping[str, str] | Sequence[str] = (),
+    group: str | None = None,
+    unlabeled_mark: str | Sequence[str] = (),
+    merge_labels: bool | Mapping[str, str] | None = None,
+    map_label: Mapping[str, str] | Sequence[str] = (),
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    positive: str | None = None,
+    metric: str = "accuracy",
+    costs: Mapping[str, float] | Sequence[str] = (),
+    keep: str | None = None,
+    backbone: str = "xgboost",
+    labeler: str = "auto",
+    curator: str = "auto",
+    rounds: int = 5,
+    holdout: float = 0.2,
+    max_unlabeled: int = 100_000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
     force: bool = False,
     command: str | None = None,
     observer: Observer | None = None,
-    **settings: Any,
 ) -> Run:
     """Compare four models on a table, keep the best, and write a run folder with a report.
 
     Parameters
     ----------
     data : path, table, or a list of them
-        CSV, TSV, Parquet, Feather or Excel; rows without a label are used as unlabeled data.
+        CSV, TSV, Parquet, Feather, Excel, JSON lines or a table of SQLite; rows without a label are used as unlabeled.
     target : str
         The column with the labels.
     out : path
         The folder to make; it is complete or absent. A study that was stopped continues when called again.
     unlabeled : paths or tables
         More rows without labels.
+    id : str or list
+        Columns that name a row; shown in the account, never learned from.
+    drop : str or list
+        Columns to leave out.
+    type : dict
+        What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
+    group : str, optional
+        A column whose rows belong together, such as the patient: they are never on both sides of a split.
+    unlabeled_mark : str or list
+        Labels that mean "no label", besides an empty cell and the usual words for missing.
+    merge_labels : bool or dict, optional
+        Merge the spellings of one label; False takes every label as it is; None refuses where it matters. A dict says
+        which to merge.
+    map_label : dict
+        Other names for labels.
+    sheet : str or int, optional
+        Of an Excel file, by name or by number from 1; the first that fits unless it is given.
+    skip_rows : int, optional
+        Lines above the header; found out unless they are given.
+    positive : str, optional
+        The class that ROC AUC, F1 and average precision are about; the last in order unless it is given.
+    metric : str
+        What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
+    costs : dict
+        What it costs to miss a row of a class, by class, 1 for the others. With ``metric="cost"`` the models are
+        compared by it, and the one that is kept answers what is expected to cost least.
+    keep : str, optional
+        The model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo.
+    backbone, labeler, curator : str
+        By name; "auto" is the default of the estimators.
+    rounds : int
+        Of pseudo-labeling.
+    holdout : float
+        Share of the labeled rows that is held out.
+    max_unlabeled : int
+        How many unlabeled rows are used at most, drawn at random.
+    time_limit : float, optional
+        Minutes after which no further model is started.
+    seed : int
+        Of everything random.
+    jobs : int, optional
+        How many folds are trained in parallel.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional
         The command line to record in config.json.
     observer : Observer, optional
         Sees stages, data and warnings while the study runs; without one, warnings are issued as Python's.
-    **settings
-        Any of :class:`~dips._study.settings.Settings`.
 
     Examples
     --------
@@ -90,7 +152,12 @@ def fit(
     """
     began = time.monotonic()
     observer = observer or PythonWarnings()
-    checked = Settings(target=target, **settings).checked()
+    checked = Settings(
+        target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, metric=metric, costs=costs, keep=keep,
+        backbone=backbone, labeler=labeler, curator=curator, rounds=rounds, holdout=holdout,
+        max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs,
+    ).checked()  # fmt: skip
     folder = RunFolder(out, force)
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)

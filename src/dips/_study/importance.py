@@ -27,13 +27,13 @@ class Importance:
     ----------
     loss : of the metric, when the column is shuffled
     low, high : 95 % interval, over held-out rows and shuffles
-    clear : whether the loss is above 0 by more than chance among so many columns
+    is_clear : whether the loss is above 0 by more than chance among so many columns
     """
 
     loss: float
     low: float
     high: float
-    clear: bool
+    is_clear: bool
 
     def to_json(self) -> dict[str, float | bool]:
         """Plain data."""

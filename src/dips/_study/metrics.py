@@ -189,6 +189,8 @@ def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, na
 
 
 def _interval(value: float, draws: Array) -> Interval:
+    if np.isnan(value):  # ROC AUC of one class
+        return Interval(value, value, value)
     low, high = np.nanquantile(draws, [0.025, 0.975])
     return Interval(float(value), float(low), float(high))
 

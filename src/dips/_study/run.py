@@ -9,15 +9,21 @@ from typing import Any
 
 import pandas as pd
 
+from dips._files.read import read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
 from dips._study.folder import MARK
+from dips._study.pictured import Pictured
+from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
 from dips.exceptions import ModelError
 
 
-class Run:
+class Run(Pictured):
     """The folder that a study wrote.
+
+    A notebook shows it as a short page; :meth:`plot_map`, :meth:`plot_curves` and :meth:`plot_calibration` draw with
+    matplotlib.
 
     Parameters
     ----------
@@ -83,6 +89,14 @@ class Run:
     def predict_proba(self, data: Any) -> Array:
         """Class probabilities of a new table, or of a file, in the order of ``model.classes``."""
         return self.model.predict_proba(data)
+
+    def score(self, data: Any) -> Scores | None:
+        """Score predictions for a table, or a file, that holds the truth in the target's column, if it does.
+
+        ``print(run.score("checked.csv").sentences())`` says it in words.
+        """
+        table = read_table(data)
+        return score_predictions(self.model, table, self.predict_proba(table), self.config["settings"])
 
     def _json(self, name: str) -> Any:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -50,18 +50,18 @@ class Settings:
     """
 
     target: str
-    id: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    type: Mapping[str, str] = field(default_factory=dict)
+    id: str | Sequence[str] = ()
+    drop: str | Sequence[str] = ()
+    type: Mapping[str, str] | Sequence[str] = field(default_factory=dict)
     group: str | None = None
-    unlabeled_mark: tuple[str, ...] = ()
-    merge_labels: bool | None = None
-    map_label: Mapping[str, str] = field(default_factory=dict)
+    unlabeled_mark: str | Sequence[str] = ()
+    merge_labels: bool | Mapping[str, str] | None = None
+    map_label: Mapping[str, str] | Sequence[str] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
     positive: str | None = None
     metric: str = "accuracy"
-    costs: Mapping[str, float] = field(default_factory=dict)
+    costs: Mapping[str, float] | Sequence[str] = field(default_factory=dict)
     keep: str | None = None
     backbone: str = "xgboost"
     labeler: str = "auto"

@@ -40,6 +40,8 @@ def fit(
     skip_rows: o.SkipRows = None,
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
+    costs: o.Costs = [],  # noqa: B006
+    keep: o.Keep = None,
     backbone: o.Backbone = "xgboost",
     labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
@@ -84,6 +86,8 @@ def fit(
                 skip_rows=skip_rows,
                 positive=positive,
                 metric=metric,
+                costs=costs,
+                keep=keep,
                 backbone=backbone,
                 labeler=labeler,
                 curator=curator,
@@ -157,7 +161,9 @@ def _print_result(run: Run) -> None:
     console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
     for sentence in run.summary["scores"]:
         console.print(printable(sentence), soft_wrap=True)
-    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}, trained once more on all rows."), soft_wrap=True)
+    asked = ", as asked for" if run.config["settings"].get("keep") else ""
+    kept = f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows."
+    console.print(printable(kept), soft_wrap=True)
     console.print(printable(f"Open {run.report}"), soft_wrap=True)
 
 
