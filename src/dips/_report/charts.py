@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46, 10, 10, 38
 _MAX_NAMES = 11  # under bars
+_TURNED = 14  # more height for names that are turned
 
 
 def line_chart(
@@ -21,22 +22,26 @@ def line_chart(
     level: float | None = None,
     dots: bool = False,
     spans: Sequence[tuple[float, float, float]] = (),
+    most: float = 1.0,
 ) -> Markup:
-    """Lines of (x, y) from 0 to 1, each with the class of the style sheet that colors it.
+    """Lines of (x, y) from 0 to `most`, each with the class of the style sheet that colors it.
 
     Spans are intervals (x, low, high), drawn under the lines.
     """
     width, height = 320, 260
-    frame = _Frame(width, height, (0.0, 1.0), (0.0, 1.0))
-    parts = [frame.axes([0, 0.25, 0.5, 0.75, 1], [0, 0.25, 0.5, 0.75, 1], x_title, y_title)]
+    frame = _Frame(width, height, (0.0, most), (0.0, most))
+    ticks = [0, 0.25, 0.5, 0.75, 1] if most == 1 else nice_ticks(0, most)
+    parts = [frame.axes(ticks, ticks, x_title, y_title)]
     if diagonal:
         parts.append(
-            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*frame.at(0, 0), *frame.at(1, 1))
+            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+                *frame.at(0, 0), *frame.at(most, most)
+            )
         )
     if level is not None:
         parts.append(
             Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-                *frame.at(0, level), *frame.at(1, level)
+                *frame.at(0, level), *frame.at(most, level)
             )
         )
     for x, low, high in spans:
@@ -94,12 +99,18 @@ def share_chart(
     if edges and len(names) > len(edges) - 1:
         written.append((len(names) - 0.5, names[-1]))  # missing values have a place of their own
     room = 60 // len(written)  # letters
-    every = 1 if max(len(name) for _, name in written) <= room else 2 if edges else 1
-    for at, name in written[::every]:
+    fits = max(len(name) for _, name in written) <= room
+    if edges and not fits:
+        written = written[::2]
+    for at, name in written:
         x, y = frame.at(at, 0)
-        shown = cut(name, every * max(room, 5))
-        parts.append(Markup('<text class="tick middle" x="{}" y="{}">{}</text>').format(x, y + 16, shown))
-    return _svg(width, height, title, parts)
+        if fits or edges:
+            side = "end" if at == len(names) else "middle"
+            parts.append(Markup('<text class="tick {}" x="{}" y="{}">{}</text>').format(side, x, y + 16, name))
+        else:
+            turned = Markup('<text class="tick end" transform="translate({} {}) rotate(-28)">{}</text>')
+            parts.append(turned.format(x + 4, y + 14, cut(name, 13)))
+    return _svg(width, height + (0 if fits or edges else _TURNED), title, parts)
 
 
 def growth_chart(

@@ -16,7 +16,6 @@ from dips._estimators.reasons import ROW
 from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.label_words import share_in_short
-from dips._report.thresholds import SHOWN
 from dips._report.words import SHARES, amount, chosen_model, difference, percent, seconds_in_words, title_of
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
@@ -24,6 +23,7 @@ _SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "pag
 ABSENT: dict[str, Any] = {
     "unit": ROW, "warnings": [], "scores": [], "distributions": [], "drift": None, "outliers": None, "baseline": {},
 }  # fmt: skip
+_SMALL = 0.3
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -57,7 +57,7 @@ def template(name: str) -> Template:
     )
     environment.globals.update(
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
-        share_in_short=share_in_short, softly=softly, shown_thresholds=SHOWN, seconds=seconds_in_words,
+        share_in_short=share_in_short, softly=softly, seconds=seconds_in_words,
     )  # fmt: skip
     return environment.get_template(name)
 
@@ -149,8 +149,15 @@ def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
         ),
         "calibration": charts.line_chart(
             calibration, said, "share seen", title="Calibration", diagonal=True, dots=True, spans=spans,
+            most=_reach(calibration),
         ),
     }  # fmt: skip
+
+
+def _reach(lines: list[tuple[str, list[tuple[float, float]]]]) -> float:
+    """How far the axes must reach: of a rare class all probabilities are small."""
+    largest = max(max(point) for _, points in lines for point in points)
+    return 1.0 if largest > _SMALL else 1.6 * max(largest, 0.01)
 
 
 def _distribution(record: dict[str, Any]) -> tuple[str, Markup, list[tuple[str, str, int]]]:

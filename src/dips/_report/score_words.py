@@ -42,8 +42,8 @@ def _recall_sentences(quality: dict[str, Any]) -> list[str]:
     for r in quality.get("recall", []):
         if r["n"] and r["chosen"] == 0:
             sentences.append(
-                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; the plain one found "
-                f"{r['plain']:,}."
+                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; "
+                + (f"the plain one found {r['plain']:,}." if r["plain"] else "nor did the plain one.")
             )
         elif r["lost"] - r["won"] > _CLEAR * (r["lost"] + r["won"]) ** 0.5:
             sentences.append(

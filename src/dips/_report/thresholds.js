@@ -22,7 +22,7 @@ function lineInWords(row, thresholds, name, missed, alarm) {
   const n = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
   const { n_positive, n_rest } = thresholds;
   const found = `finds ${n(row.found)} of ${n(n_positive)} ${name}, misses ${n(row.missed)}`;
-  return `At ${row.threshold.toFixed(2)} it ${found}, and raises ${n(row.alarms)} false alarms among ${n(n_rest)} others: cost ${n(costAt(row, missed, alarm))}.`;
+  return `At ${row.threshold} it ${found}, and raises ${n(row.alarms)} false alarms among ${n(n_rest)} others: cost ${n(costAt(row, missed, alarm))}.`;
 }
 
 /** Lets the reader price errors and move the line; it starts at the cheapest. */
@@ -32,7 +32,7 @@ function drawLine(thresholds, name) {
   const show = () => {
     const costs = price();
     const [row, best] = [thresholds.rows[level.value], thresholds.rows[cheapest(thresholds.rows, ...costs)]];
-    const cheaper = row === best ? " No other threshold is cheaper on these rows." : ` The cheapest is ${best.threshold.toFixed(2)}.`;
+    const cheaper = row === best ? " No other threshold is cheaper on these rows." : ` The cheapest is ${best.threshold}.`;
     document.getElementById("line").textContent = lineInWords(row, thresholds, name, ...costs) + cheaper;
     for (const shown of document.querySelectorAll("#thresholds tbody tr")) {
       const at = thresholds.rows.find((r) => r.threshold === Number(shown.dataset.level));

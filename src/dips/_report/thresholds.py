@@ -9,7 +9,8 @@ import numpy as np
 from dips._tools.arrays import Array
 
 _MOST = 60  # thresholds that the page can try
-SHOWN = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_USUAL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+_SHOWN = 10  # in the table
 
 
 def summarize_thresholds(codes: Array, p: Array, positive: int, costs: Array | None = None) -> dict[str, Any]:
@@ -29,9 +30,9 @@ def summarize_thresholds(codes: Array, p: Array, positive: int, costs: Array | N
     [{'threshold': 0.5, 'found': 1, 'missed': 1, 'alarms': 1}]
     """
     is_positive, scores = codes == positive, p[:, positive]
-    between = np.quantile(scores, np.linspace(0, 1, _MOST)).round(3)
-    levels = np.unique(np.concatenate([between[(between > 0) & (between < 1)], SHOWN]))
-    rows = []
+    between = np.quantile(scores, np.linspace(0, 1, _MOST)).round(4)
+    levels = np.unique(np.concatenate([between[(between > 0) & (between < 1)], _USUAL]))
+    rows: list[dict[str, Any]] = []
     for level in levels:
         said = scores >= level
         found = int((said & is_positive).sum())
@@ -45,11 +46,27 @@ def summarize_thresholds(codes: Array, p: Array, positive: int, costs: Array | N
         )
     return {
         "rows": rows,
+        "shown": _shown(rows),
         "n_positive": int(is_positive.sum()),
         "n_rest": int((~is_positive).sum()),
         "cost_missed": 1.0 if costs is None else float(costs[positive]),
         "cost_alarm": 1.0 if costs is None else _cost_of_alarm(costs, codes, positive),
     }
+
+
+def _shown(rows: list[dict[str, Any]]) -> list[int]:
+    """Positions of a few thresholds that differ in what they find, spread over all."""
+    usual = _distinct(rows, [i for i, row in enumerate(rows) if row["threshold"] in _USUAL])
+    if len(usual) > _SHOWN // 2:
+        return usual
+    every = _distinct(rows, list(range(len(rows))))
+    return [every[i] for i in np.unique(np.linspace(0, len(every) - 1, min(_SHOWN, len(every))).round().astype(int))]
+
+
+def _distinct(rows: list[dict[str, Any]], positions: list[int]) -> list[int]:
+    """The lowest of thresholds that find the same."""
+    found = [(rows[i]["found"], rows[i]["alarms"]) for i in positions]
+    return [i for k, i in enumerate(positions) if k == 0 or found[k] != found[k - 1]]
 
 
 def _cost_of_alarm(costs: Array, codes: Array, positive: int) -> float:

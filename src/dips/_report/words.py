@@ -90,8 +90,13 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         )
     if chosen is None:
         steps.append("Train a model without the suspect labels: dips fit, with the same file and target.")
-    else:
+    elif (auc := chosen["test"]["roc_auc"])["low"] > 0.5:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
+    else:
+        steps.append(
+            f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
+            f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
+        )
     return steps
 
 
@@ -212,7 +217,9 @@ def _model(summary: dict[str, Any]) -> str:
         )
     gain = score["gain"]
     interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
-    if gain["low"] > 0:
+    if gain["low"] == gain["high"] == 0:
+        verdict = "the same as the plain model's"
+    elif gain["low"] > 0:
         verdict = f"better than the plain model by {difference(metric, gain['value']).lstrip('+')} ({interval})"
     elif gain["high"] < 0:
         verdict = f"worse than the plain model there ({difference(metric, gain['value'])}; {interval})"

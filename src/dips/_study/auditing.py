@@ -125,13 +125,14 @@ def audit(
     True
     """
     observer = observer or PythonWarnings()
-    checked, log = Settings(
+    checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, backbone=backbone, curator=curator,
         seed=seed, jobs=jobs,
-    ).checked(), WarningLog()  # fmt: skip
+    )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
+    log = WarningLog(study.target.classes)
     observer.message("judging labels", 0.2)
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)

@@ -148,7 +148,8 @@ def compare(
     A candidate that would not finish by the deadline is left out; the plain model, and the one to keep, never are.
     """
     observer = observer or Observer()
-    comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings, split.groups)
+    comparison = Comparison(warnings=WarningLog(target.classes))
+    folds = _folds(target.codes[split.train], split.train, settings, split.groups)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}

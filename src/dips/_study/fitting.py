@@ -152,12 +152,12 @@ def fit(
     """
     began = time.monotonic()
     observer = observer or PythonWarnings()
-    checked = Settings(
+    checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, metric=metric, costs=costs, keep=keep,
         backbone=backbone, labeler=labeler, curator=curator, rounds=rounds, holdout=holdout,
         max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs,
-    ).checked()  # fmt: skip
+    )  # fmt: skip
     folder = RunFolder(out, force)
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)

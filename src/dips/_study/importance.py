@@ -16,7 +16,6 @@ from dips._tools.resampling import resample_weights
 _ENOUGH_ROWS = 2_000
 _SHUFFLES = 5
 _N_RESAMPLES = 100
-_LIKELY = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,8 @@ class Importance:
     Attributes
     ----------
     loss : of the metric, when the column is shuffled
-    low, high : 95 % interval, over held-out rows and shuffles
-    is_clear : whether the loss is above 0 by more than chance among so many columns
+    low, high : interval over held-out rows and shuffles; those of all columns hold together with 95 %
+    is_clear : whether the interval is above 0, so that the column can be told from one that does nothing
     """
 
     loss: float
@@ -78,6 +77,5 @@ def _importance(losses: Array, n_columns: int) -> Importance:
     """Average over the shuffles; the error is that of other rows and of other shuffles together."""
     loss = float(losses[:, 0].mean())
     of_rows, of_shuffles = np.nanvar(losses[:, 1:].mean(axis=0)), losses[:, 0].var(ddof=1) / len(losses)
-    error = float(np.sqrt(of_rows + of_shuffles))
-    clear = loss > norm.ppf(1 - 0.025 / n_columns) * error and loss > 0
-    return Importance(loss, loss - _LIKELY * error, loss + _LIKELY * error, bool(clear))
+    half = float(norm.ppf(1 - 0.025 / n_columns) * np.sqrt(of_rows + of_shuffles))
+    return Importance(loss, loss - half, loss + half, loss > half)

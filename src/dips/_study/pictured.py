@@ -19,7 +19,10 @@ _FIRST = 10  # suspects whose curves are drawn
 class Pictured:
     """Has a summary, which is what its page shows."""
 
-    summary: dict[str, Any]
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What the page shows, as plain data."""
+        raise NotImplementedError
 
     def suspects(self) -> pd.DataFrame:
         """Given labels to look at first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -50,18 +50,18 @@ class Settings:
     """
 
     target: str
-    id: str | Sequence[str] = ()
-    drop: str | Sequence[str] = ()
-    type: Mapping[str, str] | Sequence[str] = field(default_factory=dict)
+    id: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    type: Mapping[str, str] = field(default_factory=dict)
     group: str | None = None
-    unlabeled_mark: str | Sequence[str] = ()
-    merge_labels: bool | Mapping[str, str] | None = None
-    map_label: Mapping[str, str] | Sequence[str] = field(default_factory=dict)
+    unlabeled_mark: tuple[str, ...] = ()
+    merge_labels: bool | None = None
+    map_label: Mapping[str, str] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
     positive: str | None = None
     metric: str = "accuracy"
-    costs: Mapping[str, float] | Sequence[str] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
     keep: str | None = None
     backbone: str = "xgboost"
     labeler: str = "auto"
@@ -72,6 +72,11 @@ class Settings:
     time_limit: float | None = None
     seed: int = 0
     jobs: int | None = None
+
+    @classmethod
+    def of(cls, target: str, **given: Any) -> Settings:
+        """Return checked settings from what people write: one name or several, a mapping or texts such as ``Y=yes``."""
+        return cls(target, **given).checked()
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
