@@ -72,12 +72,3 @@ def _distinct(rows: list[dict[str, Any]], positions: list[int]) -> list[int]:
 def _cost_of_alarm(costs: Array, codes: Array, positive: int) -> float:
     others = codes[codes != positive]
     return float(costs[others].mean()) if others.size else 1.0
-
-
-def best_row(thresholds: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with the least cost; of equal ones, that nearest to one half."""
-    missed, alarm = thresholds["cost_missed"], thresholds["cost_alarm"]
-    return min(
-        thresholds["rows"],
-        key=lambda r: (r["missed"] * missed + r["alarms"] * alarm, abs(r["threshold"] - 0.5)),
-    )
