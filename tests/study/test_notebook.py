@@ -113,6 +113,13 @@ def test_a_run_scores_a_table_that_holds_the_truth(run):
     assert run.score(TABLE.drop(columns="outcome")) is None
 
 
+def test_the_truth_may_be_spelled_as_it_was_in_training(tmp_path):
+    table = TABLE.assign(outcome=TABLE["outcome"].replace("ill", "Ill").where(TABLE.index % 2 == 0, TABLE["outcome"]))
+    merged = fit(table, target="outcome", out=tmp_path / "run", merge_labels=True, time_limit=1e-6)
+    scores = merged.score(table)
+    assert (scores.n, scores.unknown) == (110, [])
+
+
 def test_a_model_that_cannot_be_trained_cannot_be_kept(tmp_path):
     with pytest.raises(dips.UserError, match=r"keep='pseudo' cannot be trained here: there are no unlabeled rows"):
         fit(TABLE.dropna(), target="outcome", out=tmp_path / "run", keep="pseudo")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dips._files.read import read_table
+from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
 from dips._study.folder import MARK
@@ -96,7 +96,14 @@ class Run(Pictured):
         ``print(run.score("checked.csv").sentences())`` says it in words.
         """
         table = read_table(data)
-        return score_predictions(self.model, table, self.predict_proba(table), self.config["settings"])
+        return self.scores_of(table, self.predict_proba(table))
+
+    def scores_of(self, table: Table, p: Array) -> Scores | None:
+        """Score class probabilities of a table's rows; labels are read as in the training."""
+        words = self.metrics.get("reading", {}).get("labels", {})
+        merged = words.get("variants", []) if words.get("merged") else []
+        spellings = {spelling: each["label"] for each in merged for spelling in each["spellings"]}
+        return score_predictions(self.model, table, p, self.config["settings"], spellings)
 
     def _json(self, name: str) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,15 +60,20 @@ class Scores:
         return asdict(self)
 
 
-def score_predictions(model: SavedModel, table: Table, p: Array, settings: dict[str, Any]) -> Scores | None:
+def score_predictions(
+    model: SavedModel, table: Table, p: Array, settings: dict[str, Any], spellings: Mapping[str, str]
+) -> Scores | None:
     """Score class probabilities of a table's rows; None where the target is not in it or is empty.
 
-    Labels are read as in the training: words for "no label" are none, and labels that were renamed are renamed.
+    Labels are read as in the training: words for "no label" are none, and labels that were renamed, or are another
+    spelling of one, are that one.
     """
     target = settings["target"]
     if target not in table.names:
         return None
-    codes, unknown = _codes(texts(table.columns[target]).to_pylist(), model.classes, settings)
+    renamed = {**spellings, **(settings.get("map_label") or {})}
+    marks = set(settings.get("unlabeled_mark") or ())
+    codes, unknown = _codes(texts(table.columns[target]).to_pylist(), model.classes, marks, renamed)
     is_known = codes != UNLABELED
     if not is_known.any():
         return Scores(0, {}, {}, {}, unknown) if unknown else None
@@ -92,8 +98,9 @@ def _positive(classes: list[Any], settings: dict[str, Any]) -> int:
     return names.index(str(settings["positive"])) if settings.get("positive") is not None else len(names) - 1
 
 
-def _codes(cells: list[str | None], classes: list[Any], settings: dict[str, Any]) -> tuple[Array, list[str]]:
-    marks, renamed = set(settings.get("unlabeled_mark") or ()), settings.get("map_label") or {}
+def _codes(
+    cells: list[str | None], classes: list[Any], marks: set[str], renamed: Mapping[str, str]
+) -> tuple[Array, list[str]]:
     positions = {_plain(c): k for k, c in enumerate(classes)}
     codes, unknown = np.full(len(cells), UNLABELED), dict[str, None]()
     for i, cell in enumerate(cells):

@@ -16,7 +16,6 @@ from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
-from dips._study.scoring import score_predictions
 
 
 @app.command()
@@ -57,7 +56,7 @@ def predict(
     for note in model.notes:
         remarks().print(printable(f"Note: {note}"), soft_wrap=True)
     predicted = _predictions(p, model.decide(p), model.classes, str(about.get("target", "label")))
-    scores = score_predictions(model, table, p, opened.config["settings"])
+    scores = opened.scores_of(table, p)
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
     frame = pd.concat([table.columns.select(names).to_pandas(), predicted], axis=1)
     if out is not None:
