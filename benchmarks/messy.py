@@ -239,14 +239,28 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             records[name] = check(name, frame, label, Path(place), seed)
         print(name, json.dumps(records[name]), flush=True)
-    guesses = list(next(iter(records.values())))
-    print("\n| guess | " + " | ".join(records) + " |")
-    print("| --- |" + " --- |" * len(records))
-    for guess in guesses:
-        print(f"| {guess} | " + " | ".join(r.get(guess, "–") for r in records.values()) + " |")
-    n_wrong = sum(v.startswith(WRONG) for r in records.values() for v in r.values())
-    print(f"\n{len(records)} tables, {sum(map(len, records.values()))} guesses, {n_wrong} wrong and not announced.")
+    print(f"\n{in_short(records)}")
+    verdicts = [v for r in records.values() for v in r.values() if v != "–"]
+    n_wrong = sum(v.startswith(WRONG) for v in verdicts)
+    print(f"\n{len(records)} tables, {len(verdicts)} guesses, {n_wrong} wrong and not announced.")
     sys.exit(n_wrong > 0)
+
+
+def in_short(records: dict[str, dict[str, str]]) -> str:
+    """One line per guess: for how many tables it was right, and for which it was not."""
+    lines = ["| guess | right | said | wrong, not announced |", "| --- | --- | --- | --- |"]
+    for guess in next(iter(records.values())):
+        verdicts = {name: r[guess] for name, r in records.items() if r.get(guess, "–") != "–"}
+        right = sum(v == RIGHT for v in verdicts.values())
+        said, wrong = ([_named(n, v) for n, v in verdicts.items() if v.startswith(kind)] for kind in (SAID, WRONG))
+        listed = "all" if len(said) == len(verdicts) else ", ".join(said)
+        lines.append(f"| {guess} | {right} of {len(verdicts)} | {listed} | {', '.join(wrong)} |")
+    return "\n".join(lines)
+
+
+def _named(table: str, verdict: str) -> str:
+    _, _, about = verdict.partition(": ")
+    return f"{table} ({about})" if about else table
 
 
 if __name__ == "__main__":

@@ -70,6 +70,10 @@ def test_icd_codes_nearly_all_numeric_are_categories_too_and_said():
     assert read.null_count == 0
 
 
+def test_icd_codes_that_are_all_numeric_are_known_by_their_name():
+    assert column(["250.00", "401.9", "428.0", "414.01"] * 20, "icd9_main")[0].kind == "category"
+
+
 @pytest.mark.parametrize("name", ["zip", "ZipCode", "billing_zip", "icd9_1"])
 def test_codes_without_a_leading_zero_are_known_by_their_name(name):
     zips = RNG.randint(10_000, 99_999, 587)

@@ -25,6 +25,7 @@ _WORDS_OF_NOTES = 2.5  # where most cells differ
 _NAMED_LIKE_AN_ID = re.compile(
     r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
 )
+_DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
 _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
           "sic", "naics", "fips", "cpt", "drg", "phone", "telephone", "npi"}  # fmt: skip
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
@@ -140,13 +141,12 @@ def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) ->
 
 
 def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -> None:
-    """Whole numbers may be codes, or name the row."""
-    if not are_whole:
-        return
-    if _words(column.name) & _CODES:
+    """Whole numbers may be codes, or name the row; codes of diagnoses have a point, too."""
+    words = _words(column.name)
+    if words & _DIAGNOSES or (are_whole and words & _CODES):
         column.kind = "category"
         column.note = f"codes, by the name; read as categories{_or_type(column, 'number')}"
-    elif _identifies(column.name, values(), column.n_distinct):
+    elif are_whole and _identifies(column.name, values(), column.n_distinct):
         column.kind = "id"
         column.note = f"another number in every row{_or_type(column, 'number', 'to learn from it')}"
 
