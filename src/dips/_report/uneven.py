@@ -19,11 +19,12 @@ from scipy.special import softmax
 from dips._beliefs.noise import evidence, likely_range
 from dips._tools.arrays import Array
 
-_N_SIMULATIONS = 300
+_N_SIMULATIONS, _FEWEST, _WORK = 300, 100, 1e9  # fewer where rows times parts would take long
 _STREAM = 20_231  # of random numbers, of its own: tables are often made with small seeds
 _RATES = np.linspace(0, 0.5, 51)
 _HIGHER = (1.25, 1.6, 2.0, 3.0, 5.0, 10.0, 25.0)  # times the table's rate, which simulated parts are tried with
 _SLOPES = np.linspace(0, 1, 11)  # of the answers in a part that may be harder than they know
+_WORTH_ASKING = 1.5  # standard errors; below, a part is not suspicious anyway
 _MANY_PARTS = 10  # fewer say nothing about their spread
 _LEAST_RATE = 0.01  # so that a single wrong label is no miracle
 _LEAST_PROBABILITY = 1e-3
@@ -38,7 +39,7 @@ class Part:
     ----------
     rate, elsewhere : estimated share of wrong labels in it, and in the rest of the table
     better_than_hard : log likelihood that its own rate gains over its own sharpness of the answers: whether its labels
-        are wrong more often, rather than its rows harder than the answers know
+        are wrong more often, rather than its rows harder than the answers know; 0 where its score is small
     score : standard errors between its rate and that of the whole table; negative where it is lower
     p_value : share of simulated tables, without any such part, whose most suspicious part scores as high
     range, range_elsewhere : lowest and highest share that explain the labels nearly as well
@@ -88,7 +89,7 @@ def judge_parts(answers: Array, labels: Array, masks: Sequence[Array], seed: int
         rest = (of_all - own)[:-1]
         p_value = (1 + int((largest >= score).sum())) / (1 + largest.size)
         ranges = likely_range(_RATES, own[:-1]), likely_range(_RATES, rest)
-        more = float(own[:-1].max() - _if_harder(clean[mask], labels[mask], rate))
+        more = float(own[:-1].max() - _if_harder(clean[mask], labels[mask], rate)) if score > _WORTH_ASKING else 0.0
         p_wrong = _p_wrong(clean[mask], labels[mask], own_rate)
         parts.append(Part(float(own_rate), float(_RATES[rest.argmax()]), float(score), p_value, *ranges, more, p_wrong))
     return parts
@@ -152,8 +153,8 @@ def _largest_by_chance(clean: Array, rate: float, masks: Sequence[Array], rng: n
     gain = explained[:, :, 1:] - explained[:, :, :1]
     inside = np.array(masks, dtype=np.float32)
     reach, at = _given(clean, rate, n_classes).cumsum(axis=1), np.arange(n)
-    largest = np.empty(_N_SIMULATIONS)
-    for k in range(_N_SIMULATIONS):
+    largest = np.empty(int(np.clip(_WORK / inside.size, _FEWEST, _N_SIMULATIONS)))
+    for k in range(largest.size):
         drawn = (rng.random((n, 1)) * reach[:, -1:] > reach).sum(axis=1)
         largest[k] = np.sqrt(2 * max((inside @ gain[at, drawn]).max(), 0.0))
     return largest
