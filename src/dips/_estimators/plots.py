@@ -28,7 +28,7 @@ def draw_map(confidence: Array, uncertainty: Array, is_suspect: Array, is_pseudo
                 alpha=0.9 if marker == "x" else 0.5,
             )  # fmt: skip
     ax.set(xlabel="uncertainty", ylabel="confidence in the label", xlim=(0, 0.255), ylim=(0, 1))
-    ax.legend(loc="lower left")
+    ax.legend(loc="center left")  # no label lies there
     return ax
 
 
