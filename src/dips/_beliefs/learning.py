@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
+from dips._beliefs.network_teacher import NetworkTeacher, can_read
 from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
 from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers, numeric_columns
 from dips._data.folds import training_and_test
@@ -80,6 +81,7 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
     if effort.helpers_again and not right.all():
         kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
         again = _ask(kept, labels, folds, right, rng)
+        again += [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
         panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng)
         belief_again, distribution_again = average_beliefs(again, labels, noise, panels_again)
         belief, distribution = (belief + belief_again) / 2, (distribution + distribution_again) / 2
@@ -91,11 +93,15 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
 def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort) -> list[Teacher]:
     """Return the backbone, and the helpers where the rows can be read as numbers."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
-    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
+    table = trainer.pool.take(np.concatenate([labeled, unlabeled]))
+    X = numeric_columns(table)
     if X is not None and X.shape[1]:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
+        if weights is None and can_read(table, labeled.size, trainer.n_classes):
+            seed = int(trainer.rng.randint(2**31 - 1))
+            teachers.append(NetworkTeacher(table, labeled.size, trainer.n_classes, seed))
     return teachers
 
 
