@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
-from dips._beliefs.network_teacher import NetworkTeacher, can_read
 from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
 from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers, numeric_columns
 from dips._data.folds import training_and_test
@@ -47,14 +46,15 @@ class Effort:
     helpers_again: tuple[str, ...]  # in the second round; none, no second round
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
+    network: bool = False  # one more teacher
 
     @classmethod
-    def for_labels(cls, n: int, n_folds: int | None = None) -> Effort:
+    def for_labels(cls, n: int, n_folds: int | None = None, network: bool = False) -> Effort:
         """Return the effort for so many labels."""
         all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
         if n < 10_000:
-            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000)
-        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000)  # the audit costs under three fits
+            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000, network)
+        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000, network)  # the audit costs under three fits
 
 
 def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort) -> RowBeliefs:
@@ -99,9 +99,10 @@ def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Eff
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
-        if weights is None and can_read(table, labeled.size, trainer.n_classes):
-            seed = int(trainer.rng.randint(2**31 - 1))
-            teachers.append(NetworkTeacher(table, labeled.size, trainer.n_classes, seed))
+    if effort.network:
+        from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
+
+        teachers += network_teachers(table, labeled.size, trainer.n_classes, trainer.rng)
     return teachers
 
 

@@ -9,24 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from dips._beliefs.teachers import Answers
+from dips._beliefs.teachers import Answers, Teacher
 from dips._data.containers import is_frame, n_rows, take
 from dips._data.labels import UNLABELED
 from dips._tools.arrays import Array, Rows
+from dips._tools.warnings import warn
 from dips.network import PriorFittedClassifier
-from dips.network._weights import SHIPPED
+from dips.network._limits import MAX_CLASSES
 
 MAX_LABELS = 1_000  # it was made for so many; beyond, trained models do as well and cost less
 _UNLABELED_IN_CONTEXT = 200  # rows beside the labels: they show how the columns lie
 
 
-def can_read(X: Any, n_labels: int, n_classes: int) -> bool:
-    """Whether the network is there, and was made for such a table."""
-    return SHIPPED.exists() and n_labels <= MAX_LABELS and n_classes <= 10 and (is_frame(X) or _is_numeric(X))
+def network_teachers(X: Any, n_labeled: int, n_classes: int, rng: np.random.RandomState) -> list[Teacher]:
+    """The network, or a warning that says why it was not asked."""
+    reason = _unreadable(X, n_labeled, n_classes)
+    if reason:
+        warn(f"The network is not among the teachers: {reason}.")
+        return []
+    return [NetworkTeacher(X, n_labeled, n_classes, int(rng.randint(2**31 - 1)))]
 
 
-def _is_numeric(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"
+def _unreadable(X: Any, n_labeled: int, n_classes: int) -> str | None:
+    if n_labeled > MAX_LABELS:
+        return f"the table has {n_labeled} labels, and it reads at most {MAX_LABELS}"
+    if n_classes > MAX_CLASSES:
+        return f"the labels name {n_classes} classes, and it tells at most {MAX_CLASSES} apart"
+    if not is_frame(X) and not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"):
+        return "it reads data frames and dense arrays of numbers"
+    return None
 
 
 @dataclass(frozen=True)
