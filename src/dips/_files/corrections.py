@@ -82,7 +82,7 @@ class Corrections:
         """
         read = encode_values(y)
         known = {str(c): code for code, c in enumerate(read.classes.tolist())}
-        rows = self._find(read.codes.size, {} if keys is None else _key_columns(read_table(keys)))
+        rows = self._find(read.codes.size, {} if keys is None else key_columns(read_table(keys)))
         self._refuse_repeated(rows)
         codes, verified = read.codes.copy(), np.zeros(read.codes.size, dtype=bool)
         for line, (row, label) in enumerate(zip(rows, self.labels, strict=True)):
@@ -188,7 +188,7 @@ def read_corrections(source: Any) -> Corrections:
         raise DataError(
             f"{table.source} has no column 'label', which says what a label should be; it has {_some(table.names)}."
         )
-    columns = _key_columns(table)
+    columns = key_columns(table)
     labels = columns.pop("label")
     kept = [line for line, label in enumerate(labels) if label is not None]
     counting = [name for name in _FIRST if name in columns]
@@ -211,10 +211,10 @@ def _row_number(cell: str | None, name: str, source: str) -> int | None:
     return int(cell) - _FIRST[name]
 
 
-def _key_columns(table: Table) -> dict[str, list[str | None]]:
-    """All columns as texts, a whole number without its decimals: files write the same key in several ways."""
+def key_columns(table: Table, names: Sequence[str] | None = None) -> dict[str, list[str | None]]:
+    """Columns as texts, a whole number without its decimals: files write the same key in several ways."""
     columns = {}
-    for name in table.names:
+    for name in table.names if names is None else names:
         column = table.columns[name]
         if is_number(column.type) and not pa.types.is_integer(column.type):
             values = column.cast(pa.float64(), safe=False)
