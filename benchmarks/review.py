@@ -3,8 +3,8 @@
     DIPS_DATA=... python benchmarks/review.py [SEEDS] [JOBS]
 
 A simulated reviewer checks 0, 20, 60 and 200 labels of a table in which some are wrong, twenty at a time in the first
-sixty, and each time the next ones are chosen anew: by dips, the most probably wrong or the most useful to check first; by
-cleanlab, the least normalized margin of out-of-fold probabilities of the same backbone first; or at random. The
+sixty, and each time the next ones are chosen anew: by dips, the most probably wrong or the most useful to check first;
+by cleanlab, the least normalized margin of out-of-fold probabilities of the same backbone first; or at random. The
 reviewer knows the truth, or errs in a tenth of the looks. The model is always ours, trained with the verified labels,
 except for "cleanlab alone": the backbone trained on the corrected table without the labels that cleanlab finds wrong.
 About ten minutes on one core for one seed.

@@ -33,7 +33,7 @@ def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
 
 def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     """Say what the scores are on held-out labels that somebody has checked, or that these are too few to tell."""
-    n, scores = summary["rows"].get("test_verified", 0), chosen.get("test_verified")
+    n, scores = summary.get("rows", {}).get("test_verified", 0), chosen.get("test_verified")
     if not n:
         return []
     if not scores:
