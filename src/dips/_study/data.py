@@ -49,7 +49,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     table = _stack(labeled_tables, more_tables, settings.target)
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
-        n_more=table.n_rows - n_labeled_files,
+        n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
     )  # fmt: skip
     for role, names in (("id", settings.id), ("drop", settings.drop)):
         for name in names:

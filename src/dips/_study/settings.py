@@ -25,6 +25,7 @@ class Settings:
     id : columns that name a row; shown in the account, never learned from
     drop : columns to leave out
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
+    keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
     backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
@@ -40,6 +41,7 @@ class Settings:
     id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     unlabeled_mark: tuple[str, ...] = ()
+    keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
     backbone: str = "xgboost"
@@ -76,7 +78,7 @@ class Settings:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
-        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
+        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
         return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
 
     def to_json(self) -> dict[str, Any]:

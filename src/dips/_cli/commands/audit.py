@@ -36,6 +36,7 @@ def audit(
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
     seed: o.Seed = 0,
@@ -60,6 +61,7 @@ def audit(
             id=tuple(id),
             drop=tuple(drop),
             unlabeled_mark=tuple(unlabeled_mark),
+            keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,
             seed=seed,

@@ -34,6 +34,7 @@ def fit(
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
@@ -72,6 +73,7 @@ def fit(
                 id=tuple(id),
                 drop=tuple(drop),
                 unlabeled_mark=tuple(unlabeled_mark),
+                keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
                 backbone=backbone,
