@@ -16,6 +16,7 @@ from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
+from dips._tools.names import beside
 
 
 @app.command()
@@ -46,7 +47,12 @@ def predict(
         remarks().print(printable(f"Note: {note}"), soft_wrap=True)
     predicted = _predictions(p, model.classes, str(about.get("target", "label")))
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
-    frame = pd.concat([table.columns.select(names).to_pandas(), predicted], axis=1)
+    called = beside(names, taken=list(predicted))
+    for name, other in called.items():
+        if name != other:
+            remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
+    kept = table.columns.select(names).rename_columns(list(called.values())).to_pandas(integer_object_nulls=True)
+    frame = pd.concat([kept, predicted], axis=1)
     if out is not None:
         write_frame(frame, out)
     if as_json:
