@@ -11,7 +11,7 @@ import pandas as pd
 
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
-from dips._study.folder import MARK
+from dips._study.folder import MARK, recover
 from dips._tools.arrays import Array
 from dips.exceptions import ModelError
 
@@ -34,6 +34,7 @@ class Run:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
+        recover(self.folder)
         if not (self.folder / MARK).exists():
             raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
 

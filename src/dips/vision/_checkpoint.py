@@ -45,7 +45,7 @@ def _as_text(value: Any) -> str:
 def save(path: Path, run: ImageRounds) -> None:
     """Save the state of a training between two rounds."""
     state = {name: getattr(run, name) for name in _KEPT}
-    with whole_file(path, survives_power_loss=True) as file:
+    with whole_file(path) as file:
         torch.save({"described": run.described, "training": run.training.state(), "run": state}, file)
 
 

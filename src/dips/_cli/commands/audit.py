@@ -51,7 +51,7 @@ def audit(
     """
     for path in (out, report):
         if path is not None:
-            refuse_to_overwrite(path, force)
+            refuse_to_overwrite(path, force, is_folder=False)
     with TerminalObserver(not as_json) as observer:
         judged = audit_labels(
             data,

@@ -32,7 +32,7 @@ def report(
     """Write the report of a run again."""
     opened = Run(run)
     if out is not None:
-        refuse_to_overwrite(out, force)
+        refuse_to_overwrite(out, force, is_folder=False)
     path = opened.report if out is None else out
     write_whole(path, render(opened.summary).encode())
     output().print(printable(f"Open {path}"), soft_wrap=True)

@@ -38,7 +38,7 @@ def predict(
     ignored. The target may be there or not.
     """
     if out is not None:
-        refuse_to_overwrite(out, force)
+        refuse_to_overwrite(out, force, is_folder=False)
     opened = Run(run)
     model, table = opened.model, read_table(data)
     p = model.predict_proba(table)
