@@ -47,7 +47,7 @@ def predict(
         remarks().print(printable(f"Note: {note}"), soft_wrap=True)
     predicted = _predictions(p, model.classes, str(about.get("target", "label")))
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
-    called = beside(names, taken=list(predicted))
+    called = beside(names, taken=[str(name) for name in predicted])
     for name, other in called.items():
         if name != other:
             remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
