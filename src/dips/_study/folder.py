@@ -19,6 +19,7 @@ import numpy as np
 from dips._tools.arrays import Array
 from dips._tools.exchange import exchanged
 from dips._tools.files import make_folder, sync, sync_tree, whole_file, write_whole, writing
+from dips._tools.interrupts import raise_if_stopped
 from dips._tools.locks import only_writer
 from dips.exceptions import OutputError
 
@@ -59,6 +60,8 @@ class RunFolder:
         """Open the hidden folder; return whether the same study was begun there before."""
         kept = self.staging / _STATE / "fingerprint"
         if _text(kept) == fingerprint:
+            for left_over in self.staging.rglob(".*.part"):  # of a process that was killed while it wrote
+                _remove(left_over)
             return True
         _remove(self.staging)
         with writing(self.path):
@@ -90,6 +93,7 @@ class RunFolder:
         refuse_to_overwrite(self.path, self.force)
         with writing(self.path):
             sync_tree(self.staging)
+            raise_if_stopped()
             if not self.path.exists():
                 os.replace(self.staging, self.path)
             elif exchanged(self.staging, self.path):

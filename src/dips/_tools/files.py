@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dips._tools.interrupts import raise_if_stopped
 from dips.exceptions import OutputError
 
 
@@ -30,6 +31,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             n_bytes = stream.tell()
         if partial.stat().st_size < n_bytes:
             raise OSError(None, f"only {partial.stat().st_size} of {n_bytes} bytes were kept")
+        raise_if_stopped()
         os.replace(partial, path)
         sync(path.parent)
     finally:

@@ -88,7 +88,7 @@ _STAND_INS: dict[tuple[str, str], Any] = {
 }
 
 
-class _Reader(pickle._Unpickler):  # type: ignore[name-defined]
+class _Reader(pickle._Unpickler):
     """The unpickler in Python: its memory grows with the file, while the one in C believes the file's own figures."""
 
     def find_class(self, module: str, name: str) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import output, print_json, printable, remarks
+from dips._cli.console import output, print_data, print_json, printable, remarks
 from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
 from dips._study.folder import refuse_to_overwrite
@@ -59,7 +59,7 @@ def predict(
         counts = {str(c): int((p.argmax(axis=1) == k).sum()) for k, c in enumerate(model.classes)}
         print_json({"rows": len(frame), "out": None if out is None else str(out), "predicted": counts})
     elif out is None:
-        print(to_csv(frame), end="")
+        print_data(to_csv(frame))
     else:
         output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
 
