@@ -80,4 +80,4 @@ def test_a_model_cut_short_is_refused():
 )
 def test_a_document_made_to_trap_a_reader_is_refused(document):
     with pytest.raises(ValueError, match="UBJSON document"):
-        ubjson.loads(document)
+        loads(document)

@@ -20,7 +20,7 @@ from dips._tools.arrays import Array
 ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
 _NAMES = 40  # categories; where there are more, their spelling is looked at too
 _RANKED = 1_000  # the most frequent categories that get a rank of their own
-_BUCKETS = 4_096  # of hashed pieces of text
+BUCKETS = 4_096  # of hashed pieces of text
 _LEARN_ROWS = 20_000  # a sample is enough to know which pieces are frequent
 
 
@@ -159,7 +159,7 @@ class Spelling(Encoder):
         known = values.drop_null()
         rows = rng.permutation(len(known))[:_LEARN_ROWS]
         counts = _pieces(known.take(pa.array(np.sort(rows))))
-        n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=_BUCKETS)
+        n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=BUCKETS)
         rarity = (np.log((1 + n_texts) / (1 + n_with)) + 1).astype(np.float32)
         weighed = normalize(counts.multiply(rarity).tocsr())
         n_directions = max(1, min(self._n_directions, n_texts - 1))
@@ -201,7 +201,7 @@ class Text(Spelling):
 def _pieces(texts: Any) -> Any:
     """Count hashed runs of two to four letters, within words; sparse (n, buckets)."""
     vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(2, 4), n_features=_BUCKETS, norm=None, alternate_sign=False, dtype=np.float32
+        analyzer="char_wb", ngram_range=(2, 4), n_features=BUCKETS, norm=None, alternate_sign=False, dtype=np.float32
     )
     return vectorizer.transform(texts.to_pylist() if isinstance(texts, pa.ChunkedArray | pa.Array) else texts)
 

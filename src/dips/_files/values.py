@@ -22,6 +22,11 @@ _LIKE_A_DATE = (
 )
 
 
+def is_date_format(name: Any) -> bool:
+    """Whether dates are written so: one of the formats that are tried, or None where a file stores dates."""
+    return name is None or name in {f + time for f in DATE_FORMATS for time in ("", *_TIMES)}
+
+
 def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArray:
     """Trim the texts of a column; words for "missing" become missing, except those in `keep`."""
     if pa.types.is_boolean(column.type):

@@ -87,6 +87,9 @@ class Run:
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
+        if not isinstance(record, dict):
+            raise ModelError(f"{self.folder / name} holds no settings; get the folder from its source again.")
+        return record
