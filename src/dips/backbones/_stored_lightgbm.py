@@ -13,7 +13,10 @@ from dips.backbones._stored import require, within
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?|[+-]?(inf|nan)", re.ASCII)
 _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
-_END = "end of trees"
+_TAIL = re.compile(
+    r"\n*end of trees\n\nfeature_importances:\n([^\n]*=[0-9.e+-]+\n)*\n"
+    r"(parameters:\n(\[[a-z_0-9]+: [^\n]*\]\n)+\n?end of parameters\n+)?(pandas_categorical:[^\n]*\n?)?"
+)
 _BY_LEAF = ("leaf_weight", "leaf_count")
 _BY_NODE = ("split_gain", "internal_value", "internal_weight", "internal_count")
 
@@ -51,9 +54,10 @@ def _parts(content: bytes) -> tuple[dict[str, str], list[dict[str, str]]]:
     at, trees = head_end, []
     for size in _whole(head, "tree_sizes"):
         require(0 < size <= len(content) - at, "a tree is larger than the file")
+        require(content.startswith(b"Tree=", at), "a tree does not begin where the sizes say")
         trees.append(_fields(content[at : at + size].decode()))
         at += size
-    require(content[at:].lstrip(b"\n").startswith(_END.encode()), "the sizes of its trees do not add up")
+    require(_TAIL.fullmatch(content[at:].decode()), "what follows its trees is not what LightGBM writes")
     return head, trees
 
 
@@ -64,8 +68,8 @@ def _fields(text: str, first: str = "") -> dict[str, str]:
         lines = lines[1:]
     fields: dict[str, str] = {}
     for line in lines:
-        name, _, value = line.partition("=")
-        require(name not in fields, f"{name[:30]} is there twice")
+        name, equals, value = line.partition("=")
+        require(equals and name not in fields, f"the line {line[:30]!r} is out of place")
         fields[name] = value
     return fields
 
@@ -93,8 +97,7 @@ def _check_tree(tree: dict[str, str], n_columns: int) -> None:
         _check_sets(tree, n_sets, thresholds[(kinds & 1) == 1])
     lengths = dict.fromkeys(_BY_LEAF, n_leaves) | dict.fromkeys(_BY_NODE, n_inner)
     for name, n in lengths.items():
-        if tree.get(name, "").strip():
-            _floats(tree, name, n)
+        _floats(tree, name, n)
     _floats(tree, "shrinkage", 1)
     if tree.get("is_linear", "0") != "0":
         n_terms = _whole(tree, "num_features", n_leaves)
