@@ -16,6 +16,7 @@ from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import read_table
 from dips._persistence.checks import PREPARATION, check_answers, check_manifest, checked_preparation
+from dips._persistence.probe import try_elsewhere
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
 from dips._tools.npz import read_arrays
@@ -127,15 +128,18 @@ def save_model(model: Any, folder: Path | str) -> None:
     write_json(folder / _MANIFEST, record | {"sha256": _checksum(record)})
 
 
-def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
+def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = False) -> SavedModel:
     """Read a model folder without running anything in it; a file that has changed since it was written is refused.
 
     Parameters
     ----------
     folder : path
     backbone : the unfitted skorch net, needed if the stored weights are those of a PyTorch module
+    untrusted : load it in a child process first, so that a file made to crash its library crashes only that
     """
     folder = Path(folder)
+    if untrusted and backbone is None:
+        try_elsewhere(folder)
     try:
         return _loaded(folder, backbone)
     except DipsError:

@@ -22,6 +22,7 @@ class Run:
     Parameters
     ----------
     folder : path
+    untrusted : load the model in a child process first
 
     Attributes
     ----------
@@ -32,8 +33,8 @@ class Run:
     warnings : what the trainings warned of
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Path | str, untrusted: bool = False) -> None:
+        self.folder, self.untrusted = Path(folder), untrusted
         recover(self.folder)
         if not (self.folder / MARK).exists():
             raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
@@ -61,7 +62,7 @@ class Run:
     @cached_property
     def model(self) -> SavedModel:
         """The chosen model."""
-        return load_model(self.folder / "model")
+        return load_model(self.folder / "model", untrusted=self.untrusted)
 
     @cached_property
     def summary(self) -> dict[str, Any]:

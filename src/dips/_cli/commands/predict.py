@@ -29,6 +29,9 @@ def predict(
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
     ] = False,
+    untrusted: Annotated[
+        bool, typer.Option("--untrusted", help="Try the model in a child process first, in case it is made to crash.")
+    ] = False,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
@@ -39,8 +42,7 @@ def predict(
     """
     if out is not None:
         refuse_to_overwrite(out, force, is_folder=False)
-    opened = Run(run)
-    model, table = opened.model, read_table(data)
+    model, table = Run(run, untrusted).model, read_table(data)
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:
