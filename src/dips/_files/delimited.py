@@ -35,7 +35,10 @@ def read_delimited(
     if "\x00" in text:
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    try:
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
     _refuse_missing_header(header, source)
     table, invalid = _parse(open_bytes, encoding, delimiter, header)
     if invalid:

@@ -56,8 +56,9 @@ class Number(Encoder):
     kind = "number"
 
     def encode(self, values: Any) -> Array:
-        """One float."""
-        return np.asarray(values, dtype=np.float32)[:, None]
+        """One float; one that is too large for it becomes infinite, which the preparation refuses by name."""
+        with np.errstate(over="ignore"):
+            return np.asarray(values, dtype=np.float32)[:, None]
 
 
 class Date(Encoder):
@@ -82,7 +83,8 @@ class Date(Encoder):
         return list(self.settings["parts"])
 
     def _all(self, values: pd.Series) -> dict[str, Array]:
-        day = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        times = values.to_numpy().astype("datetime64[us]")  # nanoseconds end in 2262, and people write 9999-12-31
+        day = pd.Series(np.where(np.isnat(times), np.nan, times.astype(np.int64) / 86_400e6))
         parts = {"day": day, "month": values.dt.month, "weekday": values.dt.day_of_week, "hour": values.dt.hour}
         return {name: part.to_numpy(np.float64, na_value=np.nan) for name, part in parts.items()}
 

@@ -61,7 +61,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     if not schema.used:
         raise DataError(
-            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
+            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns[:8])}"
+            f"{f' and {len(schema.columns) - 8:,} more' if len(schema.columns) > 8 else ''}."
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     sources = [

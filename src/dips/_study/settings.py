@@ -72,7 +72,7 @@ class Settings:
             )
         if self.max_unlabeled < 1:
             raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
-        if self.time_limit is not None and self.time_limit <= 0:
+        if self.time_limit is not None and not self.time_limit > 0:
             raise SettingsError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
         if self.jobs == 0:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
@@ -99,7 +99,9 @@ def read_config(path: Path) -> dict[str, Any]:
             record = record.get("settings", {}) | {k: record[k] for k in ("data", "unlabeled") if k in record}
         else:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, AttributeError) as error:
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, AttributeError, RecursionError) as error:
         raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
     known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}
