@@ -4,11 +4,13 @@ import bz2
 import gzip
 import lzma
 import os
+import struct
 import zipfile
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 
 from dips._files import DataError, read_table
@@ -143,3 +145,14 @@ def test_names_that_cannot_be_looked_for_are_refused(tmp_path):
 def test_a_pipe_is_not_taken_for_an_empty_file(tmp_path):
     os.mkfifo(tmp_path / "t.csv")
     refused("is not a plain file, perhaps a pipe", tmp_path / "t.csv")
+
+
+def test_a_column_whose_offsets_lead_outside_of_it_is_refused(tmp_path):
+    path = tmp_path / "t.feather"
+    offsets, letters = pa.py_buffer(struct.pack("<4i", 0, 1, 2, 3)), pa.py_buffer(b"abc")
+    column = pa.StringArray.from_buffers(3, offsets, letters)
+    pa.feather.write_feather(pa.table({"a": column}), path, compression="uncompressed")
+    sound = path.read_bytes()
+    assert sound.count(offsets.to_pybytes()) == 1
+    path.write_bytes(sound.replace(offsets.to_pybytes(), struct.pack("<4i", 0, 1, 2**30, 2**30)))
+    refused("cannot be read as a feather file", path)

@@ -124,9 +124,9 @@ def _read_file(path: Path) -> Table:
         if kind in _PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)
-            return Table(pa.parquet.read_table(_source(path, compression)), str(path))
+            return Table(_sound(pa.parquet.read_table(_source(path, compression))), str(path))
         if kind in _FEATHER:
-            return Table(pa.feather.read_table(_source(path, compression)), str(path))
+            return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
         if kind in _EXCEL:
             check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression))
@@ -148,6 +148,12 @@ def _open(path: Path, compression: str) -> BinaryIO:
     if not compression:
         return path.open("rb")
     return bounded(cast(BinaryIO, _OPENERS[compression](path)), path)
+
+
+def _sound(columns: pa.Table) -> pa.Table:
+    """Refuse columns whose offsets lead outside of them: arrow takes a file's word for it, and follows them blindly."""
+    columns.validate(full=True)
+    return columns
 
 
 def _refuse_impossible(path: Path) -> None:
