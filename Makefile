@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser-test bench bench-small docs dist lowest clean
+.PHONY: demo test attack browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
@@ -17,6 +17,11 @@ test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
+
+# Hostile tables, tampered models and records, kills, full disks, a sanitized kernel, pages in a browser: a table of counts.
+# All of it takes a day; ATTACK="--share 0.01" takes a hundredth of it, ATTACK="models disks" those two.
+attack: $(VENV)/.dev-$(EXTRAS)
+	$(BIN)/python tools/attack.py $(ATTACK)
 
 # The documentation site, in docs/_build/html; once its environment is there, no network is needed.
 docs: $(VENV)/.docs

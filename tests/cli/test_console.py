@@ -33,11 +33,10 @@ def stream(raw, encoding="utf-8"):
     return io.TextIOWrapper(io.BufferedWriter(raw, 1) if not isinstance(raw, io.BytesIO) else raw, encoding)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_an_encoding_that_lacks_characters_fails_no_run(tmp_path, monkeypatch, encoding):
+def test_an_encoding_that_lacks_characters_fails_no_run(tmp_path, monkeypatch):
     TABLE.assign(ward="łódź").to_csv(tmp_path / "t.csv", index=False)
     for name in ("stdout", "stderr"):
-        monkeypatch.setattr(sys, name, stream(io.BytesIO(), encoding))
+        monkeypatch.setattr(sys, name, stream(io.BytesIO(), "cp1252"))
     arguments = ["fit", str(tmp_path / "t.csv"), "-t", "outcome", "-o", str(tmp_path / "run"), "--rounds", "2"]
     assert dips(arguments) == 0
     assert (tmp_path / "run" / "report.html").exists()
