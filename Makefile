@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test attack browser-test bench bench-small docs dist lowest clean
+.PHONY: demo test attack audit-dependencies browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
@@ -34,6 +34,12 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py dist
+	$(BIN)/python tools/sbom.py > dist/sbom.cdx.json
+
+# Known holes in what development installs, by the files' checksums in requirements-dev.txt; asks the network.
+audit-dependencies: $(VENV)/pyvenv.cfg
+	$(PIP) "pip-audit>=2.7"
+	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements-dev.txt
 
 # The tests on the lowest versions that pyproject.toml promises, in an environment of their own.
 LOWEST := $(VENV)-lowest
