@@ -1,4 +1,4 @@
-"""Reading tables: CSV and its relatives, Parquet, Feather and Excel, compressed or not.
+"""Reading tables: CSV and its relatives, Parquet, Feather, Excel, JSON lines, compressed or not, and SQLite.
 
 Delimited text is read as text, whatever it looks like: what a column holds is decided in one place
 (:mod:`dips._files.columns`), for all formats alike.
@@ -12,7 +12,7 @@ import gzip
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -23,13 +23,18 @@ import pyarrow.parquet
 
 from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
+from dips._files.excel import read_sheet
+from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
+from dips._files.sqlite import SUFFIXES as _SQLITE
+from dips._files.sqlite import is_address, read_sqlite
 from dips.exceptions import DataError, InputTypeError
 
 _TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
 _EXCEL = {".xlsx", ".xlsm"}
 _PARQUET = {".parquet", ".pq"}
 _FEATHER = {".feather", ".arrow", ".ipc"}
+_JSON = {".jsonl", ".ndjson", ".json"}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -79,8 +84,26 @@ class Table:
         return self.columns.column_names
 
 
-def read_table(data: Any) -> Table:
+@dataclass(frozen=True)
+class _How:
+    """What is known about a file before it is read; see :func:`read_table`."""
+
+    sheet: str | int | None
+    skip_rows: int | None
+    wanted: Collection[str]
+
+
+def read_table(
+    data: Any, sheet: str | int | None = None, skip_rows: int | None = None, wanted: Collection[str] = ()
+) -> Table:
     """Read a file by its path, or take a pandas, polars or pyarrow table.
+
+    Parameters
+    ----------
+    data : path, address of a database's table, or a table
+    sheet : of an Excel file, by name or by number from 1; None for the first that fits
+    skip_rows : lines above the header; None finds out
+    wanted : names of columns that must be there; they tell which sheet is meant, and which line is the header
 
     Examples
     --------
@@ -90,22 +113,25 @@ def read_table(data: Any) -> Table:
     """
     if isinstance(data, Table):
         return data
-    if isinstance(data, str | Path):
-        table = _read_file(Path(data).expanduser())
+    if isinstance(data, str | Path) and is_address(data):
+        columns, notes = read_sqlite(str(data))
+        table = Table(columns, str(data), notes)
+    elif isinstance(data, str | Path):
+        table = _read_file(Path(data).expanduser(), _How(sheet, skip_rows, wanted))
     elif isinstance(data, pa.Table):
         table = Table(data, "a table")
     elif is_frame(data):
         table = Table(_from_frame(data), "a data frame")
     else:
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
-    table.columns, notes = _with_distinct_names(table.columns)
+    table.columns, notes = with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:
         raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
     return table
 
 
-def _read_file(path: Path) -> Table:
+def _read_file(path: Path, how: _How) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
@@ -129,19 +155,36 @@ def _read_file(path: Path) -> Table:
             return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
         if kind in _EXCEL:
             check_workbook(path, _source(path, compression))
-            return _read_excel(path, _source(path, compression))
+            return _read_excel(path, _source(path, compression), how)
+        if kind in _JSON:
+            return Table(read_json_lines(lambda: _open(path, compression), str(path)), str(path))
+        if kind in _SQLITE and not compression:
+            columns, notes = read_sqlite(f"sqlite:///{path}")
+            return Table(columns, str(path), notes)
         if kind in _TEXT or (compression and not kind):
-            return Table(*read_delimited(lambda: _open(path, compression), str(path), kind in (".tsv", ".tab")))
+            is_tabs = kind in (".tsv", ".tab")
+            return Table(
+                *read_delimited(lambda: _open(path, compression), str(path), is_tabs, how.skip_rows, how.wanted)
+            )
     except DataError:
         raise
     except _DAMAGE as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
-    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER))
+    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
+
+
+def opened_text(path: Path) -> tuple[Callable[[], BinaryIO], bool] | None:
+    """Return what opens a file of delimited text, and whether tabs delimit it; None for a file of another kind."""
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    if kind not in _TEXT:
+        return None
+    return lambda: _open(path, compression), kind in (".tsv", ".tab")
 
 
 def _open(path: Path, compression: str) -> BinaryIO:
@@ -181,27 +224,9 @@ def _only_member(path: Path) -> Any:
     return archive.open(members[0])
 
 
-def _read_excel(path: Path, source: Any) -> Table:
-    try:
-        import openpyxl  # noqa: F401  (pandas reads with it)
-    except ModuleNotFoundError:
-        raise DataError(
-            f'{path} is an Excel file, which needs openpyxl: pip install "dips-ssl[excel]", or save it as CSV.'
-        ) from None
-    import pandas as pd
-
-    try:
-        with pd.ExcelFile(source, engine="openpyxl") as book:
-            frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
-            sheets = [str(s) for s in book.sheet_names]
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} cannot be read as an Excel file: {str(error).rstrip('.')}.") from error
-    if frame.empty:
-        raise DataError(f"The first sheet of {path}, {sheets[0]!r}, is empty; put the table there.")
-    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
-    frame = frame.iloc[1:].reset_index(drop=True)
+def _read_excel(path: Path, source: Any, how: _How) -> Table:
+    header, frame, notes = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
     columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    notes = [f"{path} has {len(sheets)} sheets; the first, {sheets[0]!r}, is read."] if len(sheets) > 1 else []
     return Table(pa.table(columns, names=header), str(path), notes)
 
 
@@ -225,7 +250,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN and NaT differ from themselves
 
 
-def _with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
+def with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
     """Name what has no name, and tell apart what has the same."""
     names, notes, empty, repeated = [], [], [], []
     for position, name in enumerate((str(n).strip() for n in columns.column_names), start=1):

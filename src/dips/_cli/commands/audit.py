@@ -37,7 +37,13 @@ def audit(
     ] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
@@ -67,7 +73,13 @@ def audit(
             observer=observer,
             id=tuple(id),
             drop=tuple(drop),
+            type=type,
+            group=group,
             unlabeled_mark=tuple(unlabeled_mark),
+            merge_labels=merge_labels,
+            map_label=map_label,
+            sheet=sheet,
+            skip_rows=skip_rows,
             verified=verified,
             corrections=None if corrections is None else str(corrections),
             keep_label=tuple(keep_label),
@@ -92,6 +104,7 @@ def audit(
                 "share_wrong_interval": judged.interval,
                 "suspects": records,
                 "warnings": findings.warnings,
+                "reading": findings.reading,
             }
         )
     else:
