@@ -15,6 +15,7 @@ from dips._files.target import Target
 from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
 from dips._tools.arrays import Array, Rows
+from dips._tools.names import beside
 from dips.backbones import find_backbone
 
 _COLUMNS = (
@@ -35,6 +36,7 @@ _COLUMNS = (
     "round",
     "reason",
 )
+_ADDED_LATER = ("held_out",)
 
 
 def account_of(
@@ -72,7 +74,8 @@ def account_of(
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
     account["suspicion"] = suspicion_ranks(account, order)
     account["reason"] = _reasons(account)
-    named = {name if name not in _COLUMNS else f"{name} (input)": table.columns[name].to_pandas() for name in ids}
+    called = beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
+    named = {called[name]: table.columns[name].to_pandas() for name in ids}
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
 
 

@@ -36,6 +36,7 @@ def fit(
     unlabeled_mark: o.Marks = [],  # noqa: B006
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
@@ -77,6 +78,7 @@ def fit(
                 unlabeled_mark=tuple(unlabeled_mark),
                 verified=verified,
                 corrections=None if corrections is None else str(corrections),
+                keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
                 backbone=backbone,
