@@ -113,8 +113,8 @@ def _check_children(left: Array, right: Array, n_leaves: int) -> None:
     n_inner = n_leaves - 1
     children = np.concatenate([left, right])
     require(bool((children < n_inner).all() and (~children < n_leaves).all()), "a child is not a node of its tree")
-    nodes = [np.append(np.where(c < 0, n_inner + ~c, c), np.full(n_leaves, -1)) for c in (left, right)]
-    problem = tree_problem(*nodes, np.array([0, n_inner + n_leaves]))
+    lefts, rights = (np.append(np.where(c < 0, n_inner + ~c, c), np.full(n_leaves, -1)) for c in (left, right))
+    problem = tree_problem(lefts, rights, np.array([0, n_inner + n_leaves]))
     require(problem is None, problem or "")
 
 
