@@ -40,6 +40,19 @@ Marks = Annotated[
     list[str],
     typer.Option("--unlabeled-mark", help="A label that means 'no label', in addition to empty cells. Repeatable."),
 ]
+VerifiedColumn = Annotated[
+    str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
+]
+CorrectionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        help="A file with what reviewers say of labels: the --id or row, and label (a class, keep or unlabeled).",
+    ),
+]
+Order = Annotated[
+    str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")
+]
 KeptLabels = Annotated[
     list[str],
     typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),

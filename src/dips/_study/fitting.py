@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._data.verified import Verified
 from dips._files.prepare import Preparation
 from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
@@ -27,8 +28,8 @@ from dips._study.data import StudyData, read_data
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import find_leaks
-from dips._study.metrics import intervals
-from dips._study.records import metrics_record, model_records
+from dips._study.metrics import intervals, scores_on
+from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
@@ -82,8 +83,9 @@ def fit(
     >>> table.loc[80:, "side"] = None
     >>> with tempfile.TemporaryDirectory() as place:
     ...     run = fit(table, target="side", out=f"{place}/run")
-    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())
-    (120, ['config.json', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv', 'samples.parquet'])
+    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())  # doctest: +NORMALIZE_WHITESPACE
+    (120, ['config.json', 'held_out.parquet', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv',
+    'samples.parquet'])
     """
     observer = observer or PythonWarnings()
     checked = Settings(target=target, **settings).checked()
@@ -97,7 +99,7 @@ def _fit(
     began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
-    split = hold_out(study.target, checked)
+    split = hold_out(study.given, checked, study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
@@ -108,10 +110,10 @@ def _fit(
     observer.on_data(study, leaks)
 
     config = _config(study, checked, command)
-    same = {k: config[k] for k in ("settings", "sources", "versions")}
+    same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
     folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
-    comparison = compare(X, study.target, split, checked, folder, deadline, observer)
+    comparison = compare(X, study.target, split, checked, folder, deadline, observer, study.verified)
     observer.message("training on all rows", FRACTION)
     importances = _importances(preparation, X, study, split, comparison, checked)
     observer.message("training on all rows", 0.86)
@@ -136,6 +138,8 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
         "sources": study.sources,
+        "corrections": study.corrections,
+        "ids": study.ids,
         "versions": versions(),
     }
 
@@ -145,7 +149,8 @@ def _importances(
 ) -> dict[str, float]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
-    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split.unlabeled, settings, comparison.warnings)
+    rows = (split.train, split.unlabeled, study.verified)
+    model = _fitted(BY_NAME[comparison.chosen], X, codes, *rows, settings, comparison.warnings)
     X_test, test_codes = X[split.test], codes[split.test]
     return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
 
@@ -166,7 +171,14 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
     X, codes = preparation.encode(study.table), study.target.codes
     labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
     fitted = partial(
-        _fitted, X=X, codes=codes, rows=labeled, unlabeled=split.unlabeled, settings=settings, log=comparison.warnings
+        _fitted,
+        X=X,
+        codes=codes,
+        rows=labeled,
+        unlabeled=split.unlabeled,
+        verified=study.verified,
+        settings=settings,
+        log=comparison.warnings,
     )
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
@@ -175,10 +187,17 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate, X: Array, codes: Array, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog
+    candidate: Candidate,
+    X: Array,
+    codes: Array,
+    rows: Rows,
+    unlabeled: Rows,
+    verified: Verified,
+    settings: Settings,
+    log: WarningLog,
 ) -> Any:
     with caught_warnings() as messages:
-        model = candidate.fit(X, codes, rows, unlabeled, settings)
+        model = candidate.fit(X, codes, rows, unlabeled, settings, verified)
     log.add(candidate.title, messages)
     return model
 
@@ -188,7 +207,10 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
-    account = account_of(final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X)
+    is_verified = study.verified.mask[split.test]
+    on_verified = scores_on(is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed)
+    rows = (final.model, split.unlabeled, final.X)
+    account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),
@@ -201,7 +223,8 @@ def _findings(
         model=final.model,
         metric=settings.metric,
         settings=settings.to_json(),
-        models=model_records(comparison, scores),
+        models=model_records(comparison, scores, on_verified),
+        n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
         warnings=[*comparison.warnings.sentences(), *class_warnings(account, target.classes)],
@@ -221,6 +244,7 @@ def _write(
     samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
+    write_frame(held_out_frame(findings, comparison), staging / "held_out.parquet")
     write_json(staging / "metrics.json", metrics_record(findings, comparison, split))
     summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)

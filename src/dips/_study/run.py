@@ -28,6 +28,7 @@ class Run:
     ----------
     metrics : scores of every model on the held-out rows, with intervals, and which was chosen
     samples : data frame, one row per input row
+    held_out : data frame, one row per held-out row, with the answers of a model that was not trained on it
     config : settings, sources, versions
     model : the chosen model; loading it runs no code
     warnings : what the trainings warned of
@@ -60,6 +61,12 @@ class Run:
         return pd.read_parquet(self.folder / "samples.parquet")
 
     @cached_property
+    def held_out(self) -> pd.DataFrame | None:
+        """The held-out rows, and what the chosen model said before it was trained on them; None in old runs."""
+        path = self.folder / "held_out.parquet"
+        return pd.read_parquet(path) if path.exists() else None
+
+    @cached_property
     def model(self) -> SavedModel:
         """The chosen model."""
         return load_model(self.folder / "model", untrusted=self.untrusted)
@@ -74,9 +81,9 @@ class Run:
         """The report."""
         return self.folder / "report.html"
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        return suspects_of(self.samples)
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
+        return suspects_of(self.samples, order)
 
     def predict(self, data: Any) -> Array:
         """Most probable labels of a new table, or of a file."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 
+from dips._tools.arrays import Array
 from dips._tools.files import write_whole
 from dips.curators._base import Curator
 from dips.exceptions import InputError
@@ -24,11 +25,13 @@ _ROWS_IN_DIGEST = 1000
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zipfile.BadZipFile)
 
 
-def describe(pool: ImagePool, *settings: Any) -> str:
+def describe(pool: ImagePool, *settings: Any, is_verified: Array | None = None) -> str:
     """Describe what must be the same for a training to continue: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
     every = max(1, pool.images.shape[0] // _ROWS_IN_DIGEST)
     digest.update(pool.images[::every].cpu().numpy().tobytes())
+    if is_verified is not None and is_verified.any():
+        digest.update(is_verified.tobytes())
     return " ".join([*map(_as_text, settings), f"data={digest.hexdigest()[:16]}"])
 
 
