@@ -51,6 +51,10 @@ class ModelError(UserError):
     exit_code = 5
 
 
+class DamagedFileError(ModelError):
+    """A file whose parts do not fit each other; the message is the reason, and whoever opened it adds its name."""
+
+
 class StoppedError(DipsError):
     """Stopped with Ctrl-C; the message says what becomes of the work."""
 

@@ -100,8 +100,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _add_commands() -> None:
-    from dips._cli import commands
-
+    commands = importlib.import_module("dips._cli.commands")
     for module in pkgutil.iter_modules(commands.__path__):
         importlib.import_module(f"{commands.__name__}.{module.name}")
 
