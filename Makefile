@@ -5,11 +5,15 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser-test bench bench-small docs dist lowest clean
+.PHONY: demo review-demo test browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
 	$(BIN)/python -m dips demo
+
+# The review on a table whose wrong labels are known: the browser opens, and in the end it says how many were found.
+review-demo: $(VENV)/.review
+	$(BIN)/python -m dips review --demo
 
 # Everything that must hold: style, types, behaviour. `make test EXTRAS=` does without PyTorch and skips its tests.
 test: $(VENV)/.dev-$(EXTRAS)
@@ -61,6 +65,10 @@ $(VENV)/pyvenv.cfg:
 
 $(VENV)/.demo: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[plot]"
+	touch $@
+
+$(VENV)/.review: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[review]"
 	touch $@
 
 $(VENV)/.dev-$(EXTRAS): $(VENV)/pyvenv.cfg pyproject.toml constraints.txt

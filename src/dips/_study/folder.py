@@ -21,6 +21,7 @@ from dips._tools.files import whole_file, write_whole
 from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
+REVIEW = "review"  # the folder in it with what people decided
 _STATE = "state"
 
 
@@ -100,6 +101,10 @@ def refuse_to_overwrite(path: Path, force: bool) -> None:
     if path.is_dir() and not (path / MARK).exists():
         raise OutputError(
             f"{path} is not a run folder of dips, and --force replaces a whole folder; choose another name."
+        )
+    if (path / REVIEW).exists():
+        raise OutputError(
+            f"{path} holds the decisions of a review, which nothing can bring back; choose another name with -o."
         )
 
 

@@ -1,0 +1,191 @@
+"""A finished run, or an audit in memory, laid out for review; and how it is trained again."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from dips._files.columns import Schema
+from dips._files.read import Table
+from dips._files.target import Target
+from dips._review.cells import PointCells, TableCells
+from dips._review.desk import Desk
+from dips._review.layout import lay_out
+from dips._review.material import GIVEN, ROW, Material, Showing, Source
+from dips._review.pictures import read_pictures
+from dips._review.store import Store
+from dips._review.training import Plan, Training
+from dips._study.data import read_data
+from dips._study.folder import MARK, REVIEW
+from dips._study.run import Run
+from dips._study.settings import Settings
+from dips._tools.files import sha256
+from dips.exceptions import DataError, ReviewError
+
+if TYPE_CHECKING:
+    from dips._review.server import ReviewServer
+
+DECISIONS = "decisions.sqlite"
+
+
+def review_folder(run: Run) -> Path:
+    """Where the decisions on a run are kept."""
+    return run.folder / REVIEW
+
+
+def run_checksum(run: Run) -> str:
+    """Checksum of what is reviewed: the account of the rows, and how it was made."""
+    parts = [sha256(run.folder / name) for name in ("samples.parquet", MARK)]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def desk_of_run(
+    run: Run, data: Sequence[Path] = (), blinded: bool = False, truth: dict[int, str] | None = None
+) -> Desk:
+    """The review of a run, with what was decided before."""
+    material = material_of_run(run, data, truth)
+    store = Store(review_folder(run) / DECISIONS, material.checksum)
+    store.verify()
+    return Desk(material, store, blinded)
+
+
+def server_of_run(
+    run: Run,
+    data: Sequence[Path] = (),
+    blinded: bool = False,
+    truth: dict[int, str] | None = None,
+    **server: Any,
+) -> ReviewServer:
+    """The review of a run as a web application; not started yet."""
+    make_server = server_class()
+    desk = desk_of_run(run, data, blinded, truth)
+    paths = [source.path for source in desk.material.sources]
+    training = Training(review_folder(run), retraining(run, paths)) if paths else None
+    return make_server(desk, training=training, **server)
+
+
+def server_class() -> type[ReviewServer]:
+    """The server; refuse in words where the libraries that it needs are missing."""
+    try:
+        from dips._review.server import ReviewServer
+    except ModuleNotFoundError as error:
+        raise ReviewError(f'A review needs {error.name}: pip install "dips-ssl[review]".') from None
+    return ReviewServer
+
+
+def material_of_run(run: Run, data: Sequence[Path] = (), truth: dict[int, str] | None = None) -> Material:
+    """Lay out the folder that ``dips fit``, or an image classifier, wrote.
+
+    Parameters
+    ----------
+    run : the run
+    data : where its tables are now, in the order in which they were given, if they are not where they were
+    truth : the true labels by row, where they are known
+    """
+    checksum = run_checksum(run)
+    if run.config.get("unit") == "image":
+        return read_pictures(run.folder, run.summary, run.samples, checksum, truth)
+    paths = _found(run, data)
+    if paths is None:
+        points = run.summary["points"]
+        return lay_out(
+            run.summary, run.samples, checksum, lambda account: PointCells(points, account[ROW].tolist()), truth=truth
+        )
+    settings = Settings(**run.config["settings"]).checked()
+    study = read_data(paths, settings, _unlabeled_paths(run))
+    for source, before in zip(study.sources, run.config["sources"], strict=True):
+        if source["sha256"] != before["sha256"]:
+            raise DataError(
+                f"{source['path']} has changed since the run was made; run dips fit again, or name the file as it was "
+                "with --data."
+            )
+    first = np.cumsum([0, *(s["rows"] for s in study.sources)])
+    sources = [Source(Path(p), int(first[k]), study.sources[k]["rows"]) for k, p in enumerate(paths)]
+    return material_of_table(
+        run.summary, run.samples, study.table, study.schema, study.target, study.ids, checksum,
+        sources=sources, key_names=list(settings.id), truth=truth,
+    )  # fmt: skip
+
+
+def material_of_table(
+    summary: dict[str, Any],
+    samples: pd.DataFrame,
+    table: Table,
+    schema: Schema,
+    target: Target,
+    ids: list[str],
+    checksum: str,
+    **more: Any,
+) -> Material:
+    """Lay out a table that is at hand."""
+    importance = [r["column"] for r in summary["importance"]] or [v["name"] for v in summary["points"]["values"]]
+    raw = table.columns[target.name]
+    is_given = (samples["source"] == "given").to_numpy()
+
+    def showing(account: pd.DataFrame) -> Showing:
+        rows, codes = account[ROW].to_numpy() - 1, account[GIVEN].to_numpy()
+        useful = account["useful"].to_numpy()
+        return TableCells(table.columns, schema, rows, codes, useful, len(target.classes), importance, ids)
+
+    return lay_out(
+        summary, samples, checksum, showing,
+        keys={name: table.columns[name].to_pylist() for name in ids},
+        raw_labels=[cell for cell, given in zip(raw.to_pylist(), is_given, strict=True) if given],
+        **more,
+    )  # fmt: skip
+
+
+def retraining(run: Run, paths: Sequence[Path]) -> Callable[[Path], Plan]:
+    """How a run is made again with corrections, beside the first one, and compared with it."""
+
+    def plan(corrections: Path) -> Plan:
+        out = _beside(run.folder.resolve())
+        page = out / "comparison.html"
+        python = [sys.executable, "-m", "dips"]
+        unlabeled = [argument for path in _unlabeled_paths(run) for argument in ("--unlabeled", str(path))]
+        fit = [
+            *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
+            "--corrections", str(corrections),
+        ]  # fmt: skip
+        compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
+        return Plan([("training", fit), ("comparing", compare)], page, str(out))
+
+    return plan
+
+
+def _beside(folder: Path) -> Path:
+    """A folder that is not there yet: run, then run-2, run-3 and so on."""
+    stem, _, number = folder.name.rpartition("-")
+    base = stem if stem and number.isdecimal() else folder.name
+    names = (folder.with_name(f"{base}-{n}") for n in range(2, 100_000))
+    return next(path for path in names if not path.exists())
+
+
+def _found(run: Run, data: Sequence[Path]) -> list[Path] | None:
+    """The tables of the run: as named now, where they were, or beside the run; None if they were only in memory."""
+    recorded = run.config["data"]
+    if data:
+        if len(data) != len(recorded):
+            raise DataError(f"The run was made of {len(recorded)} tables; --data names {len(data)}.")
+        return list(data)
+    if any(path is None for path in recorded):
+        return None
+    return [_place(run, path) for path in recorded]
+
+
+def _unlabeled_paths(run: Run) -> list[Path]:
+    return [_place(run, path) for path in run.config["unlabeled"] if path is not None]
+
+
+def _place(run: Run, path: str) -> Path:
+    there = (Path(path).expanduser(), run.folder.parent / path, run.folder.parent / Path(path).name)
+    found = next((place for place in there if place.exists()), None)
+    if found is None:
+        raise DataError(f"{path}, which the run was made of, is not there any more; say where it is with --data.")
+    return found
