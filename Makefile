@@ -55,10 +55,10 @@ bench: $(VENV)/.bench
 bench-small: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/python benchmarks/small.py
 
-# The report in headless Chromium, with pictures in results/report; needs chromium and chromedriver on the path.
+# The report and the review in headless Chromium, with pictures in results/pages; needs chromium and chromedriver.
 browser-test: $(VENV)/.dev-$(EXTRAS)
 	$(PIP) "selenium>=4.20"
-	DIPS_PICTURES=results/report $(BIN)/pytest tests/report/test_browser.py -q
+	DIPS_PICTURES=results/pages $(BIN)/pytest tests/report/test_browser.py tests/review/test_browser.py -q
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)

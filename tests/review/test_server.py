@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="the extra review is not installed")
-
 from .reviews import server_in
+
+pytest.importorskip("uvicorn", reason="the extra review is not installed")
 
 
 class Browser:

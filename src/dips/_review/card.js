@@ -18,7 +18,7 @@ function comparedClasses(about, card) {
 function drawCard(about, card) {
   const box = document.createDocumentFragment();
   const name = `${about.unit} ${card.row.toLocaleString("en")}${card.key ? ` · ${card.key}` : ""}`;
-  box.append(make("h2", { id: "row-name" }, name[0].toUpperCase() + name.slice(1)));
+  box.append(make("h2", { id: "row-name", "data-row": card.row }, name[0].toUpperCase() + name.slice(1)));
   box.append(labelsOf(about, card));
   const main = make("div", { class: "beside" });
   const left = make("div", { class: "values" });

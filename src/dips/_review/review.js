@@ -293,6 +293,7 @@ function wire() {
   });
   byId("find-text").addEventListener("keydown", (event) => {
     if (event.key === "Enter") byId("found").querySelector("button")?.click();
+    if (event.key === "Escape") byId("find").close(); // the first Escape would only empty the field
   });
   byId("noting-form").addEventListener("submit", (event) => {
     event.preventDefault();
