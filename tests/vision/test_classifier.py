@@ -19,9 +19,11 @@ QUICK = {"n_steps": 30, "n_rounds": 3, "warm_up_steps": 30, "batch_size": 8, "un
 COLUMNS = [
     "source",
     "given_label",
+    "verified",
     "final_label",
     "round",
     "p_wrong",
+    "check_gain",
     "confidence",
     "aleatoric",
     "useful",

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
+from dips._beliefs.lessons import Review
 from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
-from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers, numeric_columns
+from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, linear_columns, make_helpers, numeric_columns
+from dips._beliefs.usefulness import check_gain
 from dips._data.folds import training_and_test
+from dips._data.verified import Verified
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+
+_MAX_COLUMNS = 300  # that wrong labels may have in common, and that tell how far a row pulls on others
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class RowBeliefs:
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
     teachers : weight of each teacher at the mean noise rate
+    check_gain : (n,) how far the answers of a model are expected to move when the label is checked
     """
 
     labeled: Array
@@ -35,6 +41,7 @@ class RowBeliefs:
     protected: Array
     noise: NoiseRate
     teachers: dict[str, float]
+    check_gain: Array
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,9 @@ class Effort:
         return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000)  # the audit costs under three fits
 
 
-def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort) -> RowBeliefs:
+def learn_beliefs(
+    trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort, verified: Verified | None = None
+) -> RowBeliefs:
     """Return what is believed about labeled rows of the trainer's pool, and about unlabeled ones.
 
     Parameters
@@ -65,34 +74,46 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
     labeled, labels : rows of the pool and their codes
     unlabeled : rows of the pool
     effort : how much to train
+    verified : which of the labels were checked, and what they were before
     """
-    rng = trainer.rng
-    teachers = _make_teachers(trainer, labeled, unlabeled, effort)
+    rng, every = trainer.rng, np.ones(labels.size, dtype=bool)
+    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
+    X = X if X is not None and X.shape[1] else None
+    columns = None if X is None else _few(linear_columns(X))
+    review = Review(
+        labels, verified or Verified.nothing(labels.size), None if columns is None else columns[: labels.size]
+    )
+    teachers = _make_teachers(trainer, labeled, unlabeled, effort, X)
     folds = list(training_and_test(labels, effort.n_folds, rng.permutation(labels.size)))
-    every = np.ones(labels.size, dtype=bool)
     answers = _ask(teachers, labels, folds, every, rng)
-    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng)
-    belief, distribution = average_beliefs(answers, labels, noise, panels)
+    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, review.verified)
+    before, distribution = average_beliefs(answers, review.given, noise, panels)
     weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
     names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
 
-    right = probably_right(1 - belief[np.arange(labels.size), labels], labels)
+    right = probably_right(1 - review.revise(before)[np.arange(labels.size), labels], labels)
     if effort.helpers_again and not right.all():
         kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
         again = _ask(kept, labels, folds, right, rng)
-        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng)
-        belief_again, distribution_again = average_beliefs(again, labels, noise, panels_again)
-        belief, distribution = (belief + belief_again) / 2, (distribution + distribution_again) / 2
+        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng, review.verified)
+        before_again, distribution_again = average_beliefs(again, review.given, noise, panels_again)
+        before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
-    belief, protected = protect_classes(belief, labels, noise)
-    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names)
+    noise = review.rate(noise, before)
+    belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
+    gain = check_gain(belief, distribution, columns)
+    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names, gain)
 
 
-def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort) -> list[Teacher]:
+def _few(columns: Array) -> Array | None:
+    """Return the columns, or None where there are too many for a linear stand-in."""
+    return columns if columns.shape[1] <= _MAX_COLUMNS else None
+
+
+def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort, X: Array | None) -> list[Teacher]:
     """Return the backbone, and the helpers where the rows can be read as numbers."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
-    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
-    if X is not None and X.shape[1]:
+    if X is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)

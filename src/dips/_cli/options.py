@@ -40,6 +40,19 @@ Marks = Annotated[
     list[str],
     typer.Option("--unlabeled-mark", help="A label that means 'no label', in addition to empty cells. Repeatable."),
 ]
+VerifiedColumn = Annotated[
+    str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
+]
+CorrectionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        help="A file with what reviewers say of labels: the --id or row, and label (a class, keep or unlabeled).",
+    ),
+]
+Order = Annotated[
+    str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")
+]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
 Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]

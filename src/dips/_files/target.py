@@ -72,7 +72,7 @@ def read_target(
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
-    _refuse_unusable(labels, name)
+    refuse_unusable(labels, name)
     labels = _as_whole_numbers(labels).followed_by_unlabeled(n_more)
     classes, notes = labels.classes.tolist(), []
     if -1 in classes:
@@ -107,8 +107,10 @@ def _refuse_continuous(known: Array, name: str) -> None:
     )
 
 
-def _refuse_unusable(labels: Labels, name: str) -> None:
-    classes, counts = labels.classes, np.bincount(labels.codes[labels.is_labeled])
+def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
+    """Refuse labels that no model can be trained and tested on; `when` is put into the message."""
+    classes = labels.classes
+    counts = np.bincount(labels.codes[labels.is_labeled], minlength=classes.size)
     n_labeled = int(counts.sum())
     if n_labeled == 0:
         raise DataError(
@@ -127,8 +129,9 @@ def _refuse_unusable(labels: Labels, name: str) -> None:
     rare = int(counts.argmin())
     if counts[rare] < MIN_PER_CLASS:
         raise DataError(
-            f"The class {classes[rare]!r} of {name!r} has {counts[rare]} labeled rows, and at least {MIN_PER_CLASS} "
-            f"are needed to hold some out; add rows, or leave it out with --unlabeled-mark={classes[rare]!r}."
+            f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled rows, and at least "
+            f"{MIN_PER_CLASS} are needed to hold some out; add rows, or leave it out with "
+            f"--unlabeled-mark={classes[rare]!r}."
         )
 
 

@@ -21,8 +21,10 @@ _COLUMNS = (
     "row",
     "suspicion",
     "p_wrong",
+    "check_gain",
     "source",
     "given_label",
+    "verified",
     "suggested_label",
     "final_label",
     "confidence",
@@ -43,6 +45,7 @@ def account_of(
     model: Any = None,
     unlabeled: Rows | None = None,
     X: Array | None = None,
+    order: str = "wrong",
 ) -> pd.DataFrame:
     """Return one row per input row, in the same order.
 
@@ -54,6 +57,7 @@ def account_of(
         rows were trained on, and the pseudo-labels
     unlabeled : the unlabeled rows that were used
     X : the prepared table, to replay the model on
+    order : which suspects come first
     """
     labeled, codes = np.flatnonzero(target.is_labeled), target.codes
     columns = _judged_columns(judge, labeled, codes)
@@ -66,7 +70,7 @@ def account_of(
     account["row"] = np.arange(1, codes.size + 1)
     account["trained_on"] = trained_on
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
-    account["suspicion"] = suspicion_ranks(account)
+    account["suspicion"] = suspicion_ranks(account, order)
     account["reason"] = _reasons(account)
     named = {name if name not in _COLUMNS else f"{name} (input)": table.columns[name].to_pandas() for name in ids}
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
@@ -82,6 +86,8 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
         "confidence": spread(judged["confidence"].astype(float), labeled, n, np.nan),
         "aleatoric": spread(judged["aleatoric"].astype(float), labeled, n, np.nan),
         "p_wrong": spread(judged["p_wrong"].astype(float), labeled, n, np.nan),
+        "check_gain": spread(judged["check_gain"].astype(float), labeled, n, np.nan),
+        "verified": spread(judged["verified"].astype(bool), labeled, n, False),
         "useful": spread(judged["useful"].astype(bool), labeled, n, False),
         "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
     }

@@ -39,9 +39,9 @@ class LabelAudit:
     interval: tuple[float, float] | None
     findings: TableFindings
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        return suspects_of(self.samples)
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
+        return suspects_of(self.samples, order)
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""
@@ -89,11 +89,11 @@ def audit(
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        rows = (X, study.target.codes, labeled, labeled[:0], checked)
+        rows = (X, study.target.codes, labeled, labeled[:0], checked, study.verified)
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    account = account_of(judge, study.table, study.target, study.ids)
+    account = account_of(judge, study.table, study.target, study.ids, order=checked.order)
     findings = TableFindings(
         **study.to_report(),
         account=account,

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dips._data.labels import UNLABELED
+from dips._data.verified import Verified
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
 from dips._study.settings import Settings
@@ -31,18 +33,31 @@ class Candidate:
     uses_unlabeled: bool
     n_fits: int
 
-    def fit(self, X: Array, codes: Array, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
+    def fit(
+        self,
+        X: Array,
+        codes: Array,
+        labeled: Rows,
+        unlabeled: Rows,
+        settings: Settings,
+        verified: Verified | None = None,
+    ) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
+        verified = verified or Verified.nothing(codes.size)
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         if not self.uses_unlabeled:
-            return CuratedClassifier(backbone, curator=curator, **common).fit(X[labeled], codes[labeled])
+            return CuratedClassifier(backbone, curator=curator, **common).fit(
+                X[labeled], codes[labeled], verified=verified.mask[labeled], y_given=verified.before[labeled]
+            )
         rows = np.concatenate([labeled, unlabeled])
         model = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
-        return model.fit(X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1))
+        known = np.arange(rows.size) < labeled.size
+        y, before = np.where(known, codes[rows], UNLABELED), np.where(known, verified.before[rows], UNLABELED)
+        return model.fit(X[rows], y, verified=known & verified.mask[rows], y_given=before)
 
 
 CANDIDATES = (

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from dips._data.verified import Verified
 from dips._files.target import Target
 from dips._study.candidates import CANDIDATES, PLAIN, Candidate
 from dips._study.folder import RunFolder
@@ -107,6 +108,7 @@ def compare(
     folder: RunFolder,
     deadline: float = np.inf,
     observer: Observer | None = None,
+    verified: Verified | None = None,
 ) -> Comparison:
     """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
 
@@ -128,7 +130,7 @@ def compare(
         began, probabilities = time.perf_counter(), []
         for k, (fit, predict) in enumerate(parts):
             observer.message(candidate.title, FRACTION * done / total)
-            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
+            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings, verified)
             part = folder.cached(_part_name(name, k, parts), train)
             probabilities.append(part["p"])
             comparison.warnings.add(candidate.title, part["warnings"].tolist())
@@ -137,7 +139,7 @@ def compare(
         comparison.seconds[name] = time.perf_counter() - began
         if not is_cached:
             seconds_per_fit = comparison.seconds[name] / n_fits
-    truths = _truths(X, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
+    truths = _truths(X, target, split, folds, settings, folder, verified, alone=len(comparison.test) == 1)
     comparison.validate(truths, settings.metric, target.positive)
     comparison.gains = gains_over_usual(comparison, truths, settings, target.positive)
     comparison.chosen = choose(comparison.gains)
@@ -151,13 +153,14 @@ def _truths(
     folds: list[tuple[Rows, Rows]],
     settings: Settings,
     folder: RunFolder,
+    verified: Verified | None,
     alone: bool,
 ) -> list[Truth]:
     """Return what the rows of each fold may truly be; one candidate alone is scored by the labels as given."""
     n_classes = len(target.classes)
     if alone:
         return [Truth.given(target.codes[validate], n_classes) for _, validate in folds]
-    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings)
+    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings, verified)
     with caught_warnings():  # those of the candidates, whose teachers are the same, are kept
         belief = folder.cached("beliefs", lambda: {"belief": learn()})["belief"]
     return [Truth(belief[np.searchsorted(split.train, validate)]) for _, validate in folds]
@@ -219,9 +222,16 @@ def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Row
 
 
 def _fit_and_predict(
-    candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
+    candidate: Candidate,
+    X: Array,
+    target: Target,
+    fit: Rows,
+    predict: Rows,
+    split: Split,
+    settings: Settings,
+    verified: Verified | None,
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
-        model = candidate.fit(X, target.codes, fit, split.unlabeled, settings)
+        model = candidate.fit(X, target.codes, fit, split.unlabeled, settings, verified)
         p = model.predict_proba(X[predict]).astype(np.float64)
     return {"p": p, "warnings": np.array(messages, dtype=str)}

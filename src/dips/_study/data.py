@@ -10,9 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from dips._data.verified import Verified
 from dips._files.columns import Schema, understand
+from dips._files.corrections import read_corrections
 from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
+from dips._study.reviewed import review
 from dips._study.settings import Settings
 from dips.exceptions import DataError
 
@@ -26,7 +29,9 @@ class StudyData:
     target: Target
     ids: list[str]
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
+    verified: Verified  # labels that somebody has checked
     n_unlabeled_sources: int = 0  # the last ones
+    corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
 
     @property
     def notes(self) -> list[str]:
@@ -51,24 +56,29 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
         n_more=table.n_rows - n_labeled_files,
     )  # fmt: skip
-    for role, names in (("id", settings.id), ("drop", settings.drop)):
+    marks = () if settings.verified is None else (settings.verified,)
+    for role, names in (("id", settings.id), ("drop", settings.drop), ("verified", marks)):
         for name in names:
             if name not in table.names or name == settings.target:
                 raise DataError(
                     f"--{role} names {name!r}, which is not a column besides the target; there are {_some(table)}."
                 )
-    schema = understand(table, drop=(*settings.drop, settings.target), ids=settings.id)
+    schema = understand(table, drop=(*settings.drop, *marks, settings.target), ids=settings.id)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     if not schema.used:
         raise DataError(
             f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
+    corrections = None if settings.corrections is None else read_corrections(settings.corrections)
+    target, verified, notes = review(table, target, ids, settings.verified, corrections)
+    table.notes.extend(notes)
     sources = [
         _source(d, t)
         for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
     ]
-    return StudyData(table, schema, target, ids, sources, len(more_tables))
+    file = None if corrections is None else _file(settings.corrections, len(corrections))
+    return StudyData(table, schema, target, ids, sources, verified, len(more_tables), file)
 
 
 def _several(data: Any) -> list[Any]:
@@ -129,8 +139,12 @@ def _source(data: Any, table: Table) -> dict[str, Any]:
             for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
                 digest.update(buffer)
         return {"path": None, "rows": table.n_rows, "sha256": digest.hexdigest()}
-    with Path(data).expanduser().open("rb") as stream:
-        return {"path": str(data), "rows": table.n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    return _file(data, table.n_rows)
+
+
+def _file(path: Any, n_rows: int) -> dict[str, Any]:
+    with Path(path).expanduser().open("rb") as stream:
+        return {"path": str(path), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def _some(table: Table) -> str:

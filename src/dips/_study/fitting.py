@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._data.verified import Verified
 from dips._files.prepare import Preparation
 from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
@@ -101,10 +102,10 @@ def fit(
     observer.on_data(study, leaks)
 
     config = _config(study, checked, command)
-    same = {k: config[k] for k in ("settings", "sources", "versions")}
+    same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
     folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
-    comparison = compare(X, study.target, split, checked, folder, deadline, observer)
+    comparison = compare(X, study.target, split, checked, folder, deadline, observer, study.verified)
     observer.message("training on all rows", FRACTION)
     importances = _importances(preparation, X, study, split, comparison, checked)
     observer.message("training on all rows", 0.86)
@@ -129,6 +130,7 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
         "sources": study.sources,
+        "corrections": study.corrections,
         "versions": versions(),
     }
 
@@ -138,7 +140,8 @@ def _importances(
 ) -> dict[str, float]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
-    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split.unlabeled, settings, comparison.warnings)
+    rows = (split.train, split.unlabeled, study.verified)
+    model = _fitted(BY_NAME[comparison.chosen], X, codes, *rows, settings, comparison.warnings)
     X_test, test_codes = X[split.test], codes[split.test]
     return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
 
@@ -159,7 +162,14 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
     X, codes = preparation.encode(study.table), study.target.codes
     labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
     fitted = partial(
-        _fitted, X=X, codes=codes, rows=labeled, unlabeled=split.unlabeled, settings=settings, log=comparison.warnings
+        _fitted,
+        X=X,
+        codes=codes,
+        rows=labeled,
+        unlabeled=split.unlabeled,
+        verified=study.verified,
+        settings=settings,
+        log=comparison.warnings,
     )
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
@@ -168,10 +178,17 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate, X: Array, codes: Array, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog
+    candidate: Candidate,
+    X: Array,
+    codes: Array,
+    rows: Rows,
+    unlabeled: Rows,
+    verified: Verified,
+    settings: Settings,
+    log: WarningLog,
 ) -> Any:
     with caught_warnings() as messages:
-        model = candidate.fit(X, codes, rows, unlabeled, settings)
+        model = candidate.fit(X, codes, rows, unlabeled, settings, verified)
     log.add(candidate.title, messages)
     return model
 
@@ -181,7 +198,8 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
-    account = account_of(final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X)
+    rows = (final.model, split.unlabeled, final.X)
+    account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),

@@ -72,9 +72,9 @@ class Run:
         """The report."""
         return self.folder / "report.html"
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        return suspects_of(self.samples)
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
+        return suspects_of(self.samples, order)
 
     def predict(self, data: Any) -> Array:
         """Most probable labels of a new table, or of a file."""

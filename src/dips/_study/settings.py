@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._estimators.learners import resolve_labeler
+from dips._report.suspects import ORDERS
 from dips._study.metrics import find_metric
 from dips.backbones._registry import default_names
 from dips.curators._choose import resolve_curator
@@ -25,6 +26,8 @@ class Settings:
     id : columns that name a row; shown in the account, never learned from
     drop : columns to leave out
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
+    verified : the column that holds yes where somebody has checked the label
+    corrections : a file with what reviewers say of labels
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
     backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
@@ -34,12 +37,15 @@ class Settings:
     time_limit : minutes after which no further model is started; None for no limit
     seed : of everything random
     jobs : how many folds are trained in parallel
+    order : which suspects come first: "wrong", the most probably wrong, or "useful", the most useful to check
     """
 
     target: str
     id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     unlabeled_mark: tuple[str, ...] = ()
+    verified: str | None = None
+    corrections: str | None = None
     positive: str | None = None
     metric: str = "accuracy"
     backbone: str = "xgboost"
@@ -51,6 +57,7 @@ class Settings:
     time_limit: float | None = None
     seed: int = 0
     jobs: int | None = None
+    order: str = "wrong"
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
@@ -76,8 +83,18 @@ class Settings:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
+        self._check_order()
         listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
         return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
+
+    def _check_order(self) -> None:
+        if self.order not in ORDERS:
+            raise SettingsError(f"order {self.order!r} is not known; there are {', '.join(ORDERS)}.")
+        if self.order == "useful" and not resolve_curator(self.curator, "tables").believes:
+            raise SettingsError(
+                f"order='useful' needs a curator that believes, and {self.curator!r} does not; leave one of the "
+                "two out."
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

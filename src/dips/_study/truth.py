@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from dips._beliefs.learning import Effort, learn_beliefs
 from dips._data.pool import TablePool
+from dips._data.verified import Verified
 from dips._rounds.training import Trainer
 from dips._study.metrics import Metric
 from dips._study.settings import Settings
@@ -49,8 +50,11 @@ class Truth:
         return self.prepare(metric, p, positive)(np.ones(len(self.belief)))
 
 
-def believed_truth(X: Array, codes: Array, rows: Rows, n_classes: int, settings: Settings) -> Array:
+def believed_truth(
+    X: Array, codes: Array, rows: Rows, n_classes: int, settings: Settings, verified: Verified | None = None
+) -> Array:
     """Return what is believed of labeled rows, (n, C), by teachers that were not trained on the row they judge."""
     estimator, rng = default_estimator(settings.backbone), check_random_state(settings.seed)
     trainer = Trainer(estimator, TablePool(X), n_classes, None, rng, settings.jobs)
-    return learn_beliefs(trainer, rows, codes[rows], rows[:0], Effort.for_labels(rows.size)).labeled
+    checked = None if verified is None else verified.at(rows)
+    return learn_beliefs(trainer, rows, codes[rows], rows[:0], Effort.for_labels(rows.size), checked).labeled

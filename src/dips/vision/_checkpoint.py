@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from sklearn.base import BaseEstimator
 
+from dips._tools.arrays import Array
 from dips._tools.files import whole_file
 from dips.exceptions import InputError
 from dips.vision._image_pool import ImagePool
@@ -21,11 +22,13 @@ _KEPT = ("curator", "useful", "confidence", "aleatoric", "unseen", "curves", "ro
 _ROWS_IN_DIGEST = 1000
 
 
-def describe(pool: ImagePool, *settings: Any) -> str:
+def describe(pool: ImagePool, *settings: Any, is_verified: Array | None = None) -> str:
     """Describe what must be the same for a training to continue: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
     every = max(1, pool.images.shape[0] // _ROWS_IN_DIGEST)
     digest.update(pool.images[::every].cpu().numpy().tobytes())
+    if is_verified is not None and is_verified.any():
+        digest.update(is_verified.tobytes())
     return " ".join([*map(_as_text, settings), f"data={digest.hexdigest()[:16]}"])
 
 

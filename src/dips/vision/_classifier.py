@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips._estimators.samples import samples_frame
+from dips._estimators.validation import check_verified
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
@@ -176,7 +177,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ImageClassifier:
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None) -> ImageClassifier:
         """Learn from labeled and unlabeled images.
 
         Parameters
@@ -186,12 +187,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             Unlabeled images are marked by -1 or a missing value.
         X_val, y_val : images and labels, optional
             Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
+        verified : mask (n,), optional
+            Labels that somebody has checked: never suspects, never dropped, and trained on in every round.
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:
             raise InputError(
                 f"X and y must have the same length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
+        is_verified = check_verified(verified, None, [labels])[0].mask
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
         log = None if self.log is None else _file("log", self.log)
@@ -202,7 +206,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         validation = _validation(X_val, y_val, labels, images.shape[3], device)
         with FitObserver(bool(self.verbose), recipe.images_per_step, log) as observer:
             rounds = ImageRounds(
-                pool, recipe, plan, curator, seed, validation=validation, observer=observer, path=checkpoint
+                pool,
+                recipe,
+                plan,
+                curator,
+                seed,
+                validation=validation,
+                observer=observer,
+                path=checkpoint,
+                is_verified=is_verified,
             )
             interleave([rounds.proceed()])
         self._keep(rounds, labels, row_names(y))
@@ -275,6 +287,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             confidence=run.confidence,
             aleatoric=run.aleatoric,
             useful=run.useful & (run.is_given | is_pseudo),
+            p_wrong=np.where(run.is_verified, 0.0, np.nan),
+            verified=run.is_verified,
             suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
             index=index,
         )

@@ -36,10 +36,13 @@ def audit(
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    verified: o.VerifiedColumn = None,
+    corrections: o.CorrectionsFile = None,
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    order: o.Order = "wrong",
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -60,10 +63,13 @@ def audit(
             id=tuple(id),
             drop=tuple(drop),
             unlabeled_mark=tuple(unlabeled_mark),
+            verified=verified,
+            corrections=None if corrections is None else str(corrections),
             backbone=backbone,
             curator=curator,
             seed=seed,
             jobs=jobs,
+            order=order,
         )
     suspects, findings = judged.suspects(), judged.findings
     n_labeled = int(findings.target.is_labeled.sum())

@@ -34,6 +34,8 @@ def fit(
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    verified: o.VerifiedColumn = None,
+    corrections: o.CorrectionsFile = None,
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
@@ -49,6 +51,7 @@ def fit(
     ] = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    order: o.Order = "wrong",
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -72,6 +75,8 @@ def fit(
                 id=tuple(id),
                 drop=tuple(drop),
                 unlabeled_mark=tuple(unlabeled_mark),
+                verified=verified,
+                corrections=None if corrections is None else str(corrections),
                 positive=positive,
                 metric=metric,
                 backbone=backbone,
@@ -83,6 +88,7 @@ def fit(
                 time_limit=time_limit,
                 seed=seed,
                 jobs=jobs,
+                order=order,
             )
     except KeyboardInterrupt:
         raise StoppedError("Stopped. The same command continues where it stopped.") from None
