@@ -4,7 +4,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 
 import pytest
 
@@ -83,41 +82,35 @@ def test_decisions_on_another_run_are_refused(store):
         Store(store.path, "b" * 64)
 
 
-WRITER = textwrap.dedent(
-    """
-    import sys
-    from pathlib import Path
-    from dips._review.store import Store
-    store, name = Store(Path(sys.argv[1]), "a" * 64), sys.argv[2]
-    for n in range(int(sys.argv[3]), 1_000_000):
-        store.append(f"{name}-{n}", name, n, "", "keep")
-        print(n, flush=True)
-    """
-)
-
-
-def writer(path, name, first=0):
-    command = [sys.executable, "-c", WRITER, str(path), name, str(first)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+WRITER = """
+import sys
+from pathlib import Path
+from dips._review.store import Store
+store, name, first = Store(Path(sys.argv[1]), "a" * 64), sys.argv[2], int(sys.argv[3])
+for n in range(first, first + 40):
+    store.append(f"{name}-{n}", name, n, "", "keep")
+    print(n, flush=True)
+"""
 
 
 def test_what_was_acknowledged_survives_being_killed(tmp_path):
-    """Two writers at once, each killed with -9 three times in the middle of a thousand decisions and started again."""
+    """Two writers at once, killed with -9 and started again three times; benchmarks/review_crash.py does a thousand."""
     path = tmp_path / "decisions.sqlite"
     Store(path, RUN).close()
     told = {"anna": [], "bob": []}  # what each was told to be written
     for _ in range(3):
-        processes = {name: writer(path, name, len(rows)) for name, rows in told.items()}
+        commands = {name: [sys.executable, "-c", WRITER, str(path), name, str(len(n))] for name, n in told.items()}
+        processes = {name: subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for name, c in commands.items()}
         for name, process in processes.items():
-            lines = [process.stdout.readline() for _ in range(170)]
+            lines = [process.stdout.readline() for _ in range(15)]
             process.send_signal(signal.SIGKILL)
             rest = process.communicate()[0]
             told[name] += [int(line) for line in "".join([*lines, rest]).split("\n")[:-1]]
     store = Store(path, RUN)
     events = store.events()
-    assert len(events) > 1_000
     for name, rows in told.items():
         assert rows == list(range(len(rows)))
+        assert len(rows) >= 45
         written = [e.row for e in events if e.reviewer == name]
         assert written[: len(rows)] == rows  # nothing lost, nothing twice
         assert len(written) <= len(rows) + 1  # the last may have been written and not told of

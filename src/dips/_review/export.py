@@ -18,7 +18,7 @@ from dips._persistence.export import to_csv
 from dips._report.words import IMAGE
 from dips._review.decisions import Answer
 from dips._review.desk import Desk
-from dips._review.material import Material, Source
+from dips._review.material import CORRECTION, Material, Source
 from dips._review.store import KEEP, UNLABELED, Event
 from dips.exceptions import ReviewError
 
@@ -43,20 +43,20 @@ class Export:
 
 
 def corrections_frame(desk: Desk) -> pd.DataFrame:
-    """What reviewers settled on, one line per row, as ``dips fit --corrections`` reads it."""
+    """What reviewers settled on, one line per row, as ``dips fit --corrections`` reads it.
+
+    What the run itself was made with is part of it, so that a second review does not undo the first.
+    """
     m, settled = desk.material, desk.decisions.settled()
-    rows = sorted(settled)
-    positions = [m.position[row] for row in rows]
-    keys = {name: [m.keys[name][p] for p in positions] for name in m.key_names if name not in _RESERVED}
-    return pd.DataFrame(
-        {
-            "image" if m.unit == IMAGE else "row": rows,
-            **keys,
-            "label": pd.Series([_correction(settled[row], m.classes) for row in rows], dtype=object),
-            "reviewer": pd.Series([settled[row].event.reviewer for row in rows], dtype=object),
-            "time": pd.Series([settled[row].event.time for row in rows], dtype=object),
-        }
-    )
+    lines = {record["row"]: record for record in m.earlier.to_dict("records")}
+    for row, answer in settled.items():
+        said = {"row": row, "label": _correction(answer, m.classes)}
+        lines[row] = said | {name: getattr(answer.event, name) for name in ("reviewer", "time")}
+    rows = sorted(lines)
+    frame = pd.DataFrame([lines[row] for row in rows], columns=list(CORRECTION), dtype=object)
+    for place, name in enumerate((n for n in m.key_names if n not in _RESERVED), start=1):
+        frame.insert(place, name, [m.keys[name][row] for row in rows])
+    return frame.rename(columns={"row": IMAGE}) if m.unit == IMAGE else frame
 
 
 def decisions_frame(desk: Desk) -> pd.DataFrame:
@@ -91,9 +91,10 @@ def trail(events: list[Event]) -> bytes:
 
 def corrected_files(desk: Desk) -> list[tuple[str, bytes]]:
     """Every labeled file with the labels that were settled on; all else is as it was."""
-    m, settled = desk.material, desk.decisions.settled()
-    spelled = _spellings(m)
-    changes = {row: a.label for row, a in settled.items() if a.is_wrong}
+    m, spelled = desk.material, _spellings(desk.material)
+    said = dict(zip(m.earlier["row"], m.earlier["label"], strict=True))
+    changes = {row: None if label == UNLABELED else label for row, label in said.items() if label != KEEP}
+    changes |= {row: a.label for row, a in desk.decisions.settled().items() if a.is_wrong}
     files = []
     for source in m.sources:
         of_file = {
@@ -124,10 +125,12 @@ def _correction(answer: Answer, classes: list[str]) -> str:
 
 
 def _spellings(m: Material) -> dict[str, str]:
-    """How each class is written in the files, most often."""
+    """How each class is written in the files, most often; labels that were corrected before are not in them."""
     written: dict[str, Counter[str]] = {}
-    for row, cell in zip(m.account["row"].tolist(), m.raw_labels, strict=True):
-        written.setdefault(m.given[row], Counter())[str(cell).strip()] += 1
+    corrected = set(m.earlier["row"])
+    for row, cell in m.raw_labels.items():
+        if row in m.given and row not in corrected:
+            written.setdefault(m.given[row], Counter())[str(cell).strip()] += 1
     return {label: counts.most_common(1)[0][0] for label, counts in written.items()}
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 from dips._report.points import codes_of, placed_on_map, short
 from dips._report.words import reason
 from dips._review.material import GIVEN, KEY, ROW, SUGGESTED, Material, Showing
-from dips._tools.arrays import Array
 
 _ON_THE_MAP = 1_200  # dots around the row that is looked at
 
@@ -38,8 +37,9 @@ def lay_out(
     """
     is_given = (samples["source"] == "given").to_numpy()
     classes, points = [str(c) for c in summary["classes"]], summary["points"]
-    keys = {name: _where(is_given, cells) for name, cells in (keys or {}).items()}
-    account = _account(samples[is_given], classes, keys, summary["unit"])
+    numbers = samples["row"].tolist()
+    by_row = {name: dict(zip(numbers, cells, strict=True)) for name, cells in (keys or {}).items()}
+    account = _account(samples[is_given], classes, by_row, summary["unit"])
     return Material(
         title=summary["target"],
         target=summary["target"],
@@ -52,19 +52,19 @@ def lay_out(
         map=_map(points),
         n_checkpoints=points["n_checkpoints"],
         n_warm_up=points.get("n_warm_up", 0),
-        keys=keys,
+        keys=by_row,
         **more,
     )
 
 
-def _account(given: pd.DataFrame, classes: list[str], keys: dict[str, list[Any]], unit: str) -> pd.DataFrame:
+def _account(given: pd.DataFrame, classes: list[str], keys: dict[str, dict[int, Any]], unit: str) -> pd.DataFrame:
     """The labeled rows, with what is known of each."""
     at, n = placed_on_map(given), len(given)
     p_wrong = given["p_wrong"].to_numpy(dtype=float) if "p_wrong" in given else np.full(n, np.nan)
     account = pd.DataFrame(
         {
             ROW: given["row"].to_numpy(dtype=int),
-            KEY: _names(keys, n),
+            KEY: [" · ".join(short(cells[row]) for cells in keys.values()) for row in given["row"]],
             GIVEN: codes_of(given["given_label"].map(str), classes),
             SUGGESTED: codes_of(given["suggested_label"].map(str), classes),
             "p_wrong": p_wrong,
@@ -79,20 +79,10 @@ def _account(given: pd.DataFrame, classes: list[str], keys: dict[str, list[Any]]
     return account
 
 
-def _where(mask: Array, cells: list[Any]) -> list[Any]:
-    return [cell for cell, wanted in zip(cells, mask, strict=True) if wanted]
-
-
-def _names(keys: dict[str, list[Any]], n: int) -> list[str]:
-    """One name for each row, of all columns that name it; empty where there are none."""
-    if not keys:
-        return [""] * n
-    return [" · ".join(short(cell) for cell in cells) for cells in zip(*keys.values(), strict=True)]
-
-
 def _reasons(given: pd.DataFrame, p_wrong: Any, unit: str) -> list[str]:
-    columns = (given[name] for name in ("given_label", "suggested_label", "confidence", "out_of_fold"))
-    return [reason(*values, unit) for values in zip(*columns, p_wrong, strict=True)]
+    told = given.assign(p_wrong=p_wrong)
+    columns = (told[name] for name in ("given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"))
+    return [reason(g, s, confidence, unseen, p, unit) for g, s, confidence, unseen, p in zip(*columns, strict=True)]
 
 
 def _curves(points: dict[str, Any], account: pd.DataFrame) -> Callable[[int], list[float] | None]:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROW, KEY, GIVEN, SUGGESTED = "row", "key", "given", "suggested"
+CORRECTION = ("row", "label", "reviewer", "time")  # columns of corrections
 
 
 class Showing(Protocol):
@@ -49,7 +50,8 @@ class Material:
         for none), p_wrong, suspicion (1 for the suspect to look at first, NaN for none), reason, height and across
         (its place on the map), is_checkable (False for labels that were verified before)
     key_names : columns that name a row; none if rows are known by number
-    keys : for each of those columns, the cells as they are in the file, in the order of the account
+    keys : for each of those columns, the cell of every row, labeled or not, by the row's number
+    earlier : corrections that the run was made with: row, label (a class, "keep" or "unlabeled"), reviewer, time
     checksum : of the run
     showing : shows rows
     curve : probability of a row's label along the training, by its position; None where it is not known
@@ -57,7 +59,7 @@ class Material:
     n_checkpoints : of the training
     n_warm_up : how many points of a curve belong to the warm-up
     sources : files that corrected labels can be written into
-    raw_labels : cells of the label column as they are in the files, in the order of the account
+    raw_labels : cells of the label column as they are in the files, by row
     truth : the true labels by row, where they are known, as in a demonstration
     examples : pictures of each class to compare an image with
     """
@@ -70,13 +72,14 @@ class Material:
     checksum: str
     showing: Showing
     key_names: list[str] = field(default_factory=list)
-    keys: dict[str, list[Any]] = field(default_factory=dict)
+    keys: dict[str, dict[int, Any]] = field(default_factory=dict)
+    earlier: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(CORRECTION)))
     curve: Callable[[int], list[float] | None] = lambda position: None
     map: dict[str, Any] = field(default_factory=dict)
     n_checkpoints: int = 0
     n_warm_up: int = 0
     sources: list[Source] = field(default_factory=list)
-    raw_labels: list[Any] = field(default_factory=list)
+    raw_labels: dict[int, Any] = field(default_factory=dict)
     truth: dict[int, str] | None = None
     examples: list[list[str]] = field(default_factory=list)
 

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dips._persistence.export import write_frame
+import pandas as pd
+
+from dips._persistence.export import to_csv
 from dips._review.desk import Desk
 from dips._review.export import corrections_frame
+from dips._tools.files import write_whole
 from dips.exceptions import ReviewError
 
 IDLE, RUNNING, DONE, FAILED = "idle", "running", "done", "failed"
@@ -60,8 +63,7 @@ class Training:
         with self._lock:
             if self._state["state"] == RUNNING:
                 raise ReviewError("A training is running already.")
-            path = self._unused()
-            write_frame(corrections, path)
+            path = write_corrections(corrections, self._place)
             plan = self._make_plan(path)
             self._state = {"state": RUNNING, "stage": "starting", "fraction": 0.0, "error": "", "made": plan.made}
         threading.Thread(target=self._run, args=(plan,), daemon=True, name="train again").start()
@@ -82,10 +84,6 @@ class Training:
     def page(self) -> str | None:
         """The page that the last training ended with."""
         return None if self._page is None or not self._page.exists() else self._page.read_text(encoding="utf-8")
-
-    def _unused(self) -> Path:
-        numbers = (self._place / f"corrections-{n}.csv" for n in range(1, 100_000))
-        return next(path for path in numbers if not path.exists())
 
     def _run(self, plan: Plan) -> None:
         for title, command in plan.commands:
@@ -118,6 +116,18 @@ class Training:
     def _update(self, **changes: Any) -> None:
         with self._lock:
             self._state = self._state | changes
+
+
+def write_corrections(corrections: pd.DataFrame, place: Path) -> Path:
+    """Write corrections to the next free file, or find the last one if it says the same."""
+    content, n = to_csv(corrections).encode(), 1
+    while (path := place / f"corrections-{n}.csv").exists():
+        n += 1
+    last = place / f"corrections-{n - 1}.csv"
+    if n > 1 and last.read_bytes() == content:
+        return last
+    write_whole(path, content)
+    return path
 
 
 def _progress_in(line: str) -> dict[str, Any] | None:

@@ -1,10 +1,11 @@
-"""A finished run, or an audit in memory, laid out for review; and how it is trained again."""
+"""A finished run laid out for review; what was decided, as corrections; and how it is trained again."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,19 @@ import numpy as np
 import pandas as pd
 
 from dips._files.columns import Schema
-from dips._files.read import Table
+from dips._files.corrections import key_columns, read_corrections
+from dips._files.read import Table, read_table
 from dips._files.target import Target
+from dips._report.suspects import check_order, suspicion_ranks
 from dips._review.cells import PointCells, TableCells
 from dips._review.desk import Desk
+from dips._review.export import corrections_frame
 from dips._review.layout import lay_out
-from dips._review.material import GIVEN, ROW, Material, Showing, Source
+from dips._review.material import CORRECTION, GIVEN, ROW, Material, Showing, Source
 from dips._review.pictures import read_pictures
 from dips._review.store import Store
-from dips._review.training import Plan, Training
+from dips._review.training import Plan, Training, write_corrections
+from dips._study.account import id_columns
 from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
 from dips._study.run import Run
@@ -39,32 +44,41 @@ def review_folder(run: Run) -> Path:
     return run.folder / REVIEW
 
 
-def run_checksum(run: Run) -> str:
-    """Checksum of what is reviewed: the account of the rows, and how it was made."""
-    parts = [sha256(run.folder / name) for name in ("samples.parquet", MARK)]
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
-
-
 def desk_of_run(
-    run: Run, data: Sequence[Path] = (), blinded: bool = False, truth: dict[int, str] | None = None
+    run: Run,
+    data: Sequence[Path] = (),
+    *,
+    blinded: bool = False,
+    order: str | None = None,
+    truth: dict[int, str] | None = None,
 ) -> Desk:
-    """The review of a run, with what was decided before."""
-    material = material_of_run(run, data, truth)
-    store = Store(review_folder(run) / DECISIONS, material.checksum)
-    store.verify()
-    return Desk(material, store, blinded)
+    """The review of a run, with what was decided before.
+
+    Parameters
+    ----------
+    run : the run
+    data : where its tables are now, in the order in which they were given, if they are not where they were
+    blinded : hide what tells the label until one has answered
+    order : which suspects come first, if not as in the run
+    truth : the true labels by row, where they are known
+    """
+    material = material_of_run(run, data, order)
+    material.truth = truth
+    return Desk(material, _store(run, material), blinded)
 
 
 def server_of_run(
     run: Run,
     data: Sequence[Path] = (),
+    *,
     blinded: bool = False,
+    order: str | None = None,
     truth: dict[int, str] | None = None,
     **server: Any,
 ) -> ReviewServer:
     """The review of a run as a web application; not started yet."""
     make_server = server_class()
-    desk = desk_of_run(run, data, blinded, truth)
+    desk = desk_of_run(run, data, blinded=blinded, order=order, truth=truth)
     paths = [source.path for source in desk.material.sources]
     training = Training(review_folder(run), retraining(run, paths)) if paths else None
     return make_server(desk, training=training, **server)
@@ -79,25 +93,28 @@ def server_class() -> type[ReviewServer]:
     return ReviewServer
 
 
-def material_of_run(run: Run, data: Sequence[Path] = (), truth: dict[int, str] | None = None) -> Material:
-    """Lay out the folder that ``dips fit``, or an image classifier, wrote.
+def corrections_of_run(run: Run) -> Path:
+    """Write what was decided on a run to a file of corrections; return it. The run's table is not needed."""
+    material = _without_table(run, run.samples)
+    desk = Desk(material, _store(run, material))
+    corrections = corrections_frame(desk)
+    if not desk.decisions.settled():
+        raise ReviewError(f"Nothing was decided on {run.folder} yet; look at its suspects with  dips review first.")
+    return write_corrections(corrections, review_folder(run))
 
-    Parameters
-    ----------
-    run : the run
-    data : where its tables are now, in the order in which they were given, if they are not where they were
-    truth : the true labels by row, where they are known
-    """
-    checksum = run_checksum(run)
+
+def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = None) -> Material:
+    """Lay out the folder that ``dips fit``, or an image classifier, wrote."""
+    samples = run.samples
+    if order is not None:
+        check_order(order, samples)
+        samples = samples.assign(suspicion=suspicion_ranks(samples, order))
     if run.config.get("unit") == "image":
-        return read_pictures(run.folder, run.summary, run.samples, checksum, truth)
-    paths = _found(run, data)
+        return read_pictures(run.folder, run.summary, samples, _checksum(run))
+    paths = _tables(run, data)
     if paths is None:
-        points = run.summary["points"]
-        return lay_out(
-            run.summary, run.samples, checksum, lambda account: PointCells(points, account[ROW].tolist()), truth=truth
-        )
-    settings = Settings(**run.config["settings"]).checked()
+        return _without_table(run, samples)
+    settings = _settings(run)
     study = read_data(paths, settings, _unlabeled_paths(run))
     for source, before in zip(study.sources, run.config["sources"], strict=True):
         if source["sha256"] != before["sha256"]:
@@ -108,8 +125,8 @@ def material_of_run(run: Run, data: Sequence[Path] = (), truth: dict[int, str] |
     first = np.cumsum([0, *(s["rows"] for s in study.sources)])
     sources = [Source(Path(p), int(first[k]), study.sources[k]["rows"]) for k, p in enumerate(paths)]
     return material_of_table(
-        run.summary, run.samples, study.table, study.schema, study.target, study.ids, checksum,
-        sources=sources, key_names=list(settings.id), truth=truth,
+        run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
+        sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids),
     )  # fmt: skip
 
 
@@ -125,20 +142,53 @@ def material_of_table(
 ) -> Material:
     """Lay out a table that is at hand."""
     importance = [r["column"] for r in summary["importance"]] or [v["name"] for v in summary["points"]["values"]]
-    raw = table.columns[target.name]
-    is_given = (samples["source"] == "given").to_numpy()
 
     def showing(account: pd.DataFrame) -> Showing:
         rows, codes = account[ROW].to_numpy() - 1, account[GIVEN].to_numpy()
         useful = account["useful"].to_numpy()
         return TableCells(table.columns, schema, rows, codes, useful, len(target.classes), importance, ids)
 
+    raw = table.columns[target.name].to_pylist()
     return lay_out(
-        summary, samples, checksum, showing,
-        keys={name: table.columns[name].to_pylist() for name in ids},
-        raw_labels=[cell for cell, given in zip(raw.to_pylist(), is_given, strict=True) if given],
-        **more,
+        summary, samples, checksum, showing, _keys(samples, ids), raw_labels=dict(enumerate(raw, start=1)), **more
+    )
+
+
+def _without_table(run: Run, samples: pd.DataFrame) -> Material:
+    """Lay out a run with what its own folder holds."""
+    points, ids = run.summary["points"], list(run.summary["points"]["id_names"])
+    return lay_out(
+        run.summary, samples, _checksum(run), lambda account: PointCells(points, account[ROW].tolist()),
+        _keys(samples, ids), key_names=list(run.config["settings"]["id"]), earlier=_earlier(run, ids),
     )  # fmt: skip
+
+
+def _keys(samples: pd.DataFrame, ids: list[str]) -> dict[str, list[Any]]:
+    return {name: samples[column].tolist() for name, column in id_columns(ids).items()}
+
+
+def _earlier(run: Run, ids: list[str]) -> pd.DataFrame:
+    """The corrections that the run was made with."""
+    file = run.config.get("corrections")
+    if not file:
+        return pd.DataFrame(columns=list(CORRECTION))
+    corrections = read_corrections(_place(run, file["path"]))
+    keys = key_columns(read_table(pd.DataFrame(_keys(run.samples, ids)))) if ids else {}
+    said = {name: corrections.columns.get(name, [None] * len(corrections)) for name in ("reviewer", "time")}
+    rows = corrections.find(len(run.samples), keys) + 1
+    return pd.DataFrame({"row": rows, "label": corrections.labels, **said}).astype({"label": object})
+
+
+def _store(run: Run, material: Material) -> Store:
+    store = Store(review_folder(run) / DECISIONS, material.checksum)
+    store.verify()
+    return store
+
+
+def _checksum(run: Run) -> str:
+    """Checksum of what is reviewed: the account of the rows, and how it was made."""
+    parts = [sha256(run.folder / name) for name in ("samples.parquet", MARK)]
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
 def retraining(run: Run, paths: Sequence[Path]) -> Callable[[Path], Plan]:
@@ -151,7 +201,7 @@ def retraining(run: Run, paths: Sequence[Path]) -> Callable[[Path], Plan]:
         unlabeled = [argument for path in _unlabeled_paths(run) for argument in ("--unlabeled", str(path))]
         fit = [
             *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
-            "--corrections", str(corrections),
+            "--corrections", str(corrections.resolve()),
         ]  # fmt: skip
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
         return Plan([("training", fit), ("comparing", compare)], page, str(out))
@@ -167,7 +217,14 @@ def _beside(folder: Path) -> Path:
     return next(path for path in names if not path.exists())
 
 
-def _found(run: Run, data: Sequence[Path]) -> list[Path] | None:
+def _settings(run: Run) -> Settings:
+    settings = Settings(**run.config["settings"]).checked()
+    if settings.corrections is None:
+        return settings
+    return replace(settings, corrections=str(_place(run, settings.corrections)))
+
+
+def _tables(run: Run, data: Sequence[Path]) -> list[Path] | None:
     """The tables of the run: as named now, where they were, or beside the run; None if they were only in memory."""
     recorded = run.config["data"]
     if data:

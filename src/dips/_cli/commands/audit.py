@@ -24,6 +24,7 @@ _TOO_MANY = 6
 
 @app.command()
 def audit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
@@ -38,6 +39,7 @@ def audit(
     unlabeled_mark: o.Marks = [],  # noqa: B006
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
     seed: o.Seed = 0,
@@ -64,7 +66,7 @@ def audit(
             drop=tuple(drop),
             unlabeled_mark=tuple(unlabeled_mark),
             verified=verified,
-            corrections=None if corrections is None else str(corrections),
+            corrections=o.corrections_from(context, corrections, reviewed),
             backbone=backbone,
             curator=curator,
             seed=seed,

@@ -11,6 +11,7 @@ import typer
 
 from dips._cli.app import app
 from dips._cli.console import output, printable, remarks
+from dips._report.suspects import ORDERS
 from dips._review.desk import Desk, checked_name
 from dips._review.export import write_all
 from dips._study.reviewing import desk_of_run, server_class, server_of_run
@@ -36,6 +37,9 @@ def review(
     blinded: Annotated[
         bool, typer.Option("--blinded", help="Hide given and suggested labels until one has answered.")
     ] = False,
+    order: Annotated[
+        str | None, typer.Option(help=f"Which suspects come first: {' or '.join(ORDERS)}.  [default: as in the run]")
+    ] = None,
     data: Annotated[list[Path], typer.Option(help="Where the table is now, if it has moved. Repeatable.")] = [],  # noqa: B006
     export: Annotated[Path | None, typer.Option(help="Write all results to this folder; start no server.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
@@ -57,7 +61,8 @@ def review(
         for path in write_all(desk_of_run(opened, data), export):
             output().print(printable(f"Written: {path}"), soft_wrap=True)
         return
-    _serve(server_of_run(opened, data, blinded=blinded, host=host, port=port, reviewer=who), host, no_open)
+    made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
+    _serve(made, host, no_open)
 
 
 def _run_demo(no_open: bool, **server: Any) -> None:
