@@ -65,8 +65,8 @@ def _account(given: pd.DataFrame, classes: list[str], keys: dict[str, dict[int, 
         {
             ROW: given["row"].to_numpy(dtype=int),
             KEY: [" · ".join(short(cells[row]) for cells in keys.values()) for row in given["row"]],
-            GIVEN: codes_of(given["given_label"].map(str), classes),
-            SUGGESTED: codes_of(given["suggested_label"].map(str), classes),
+            GIVEN: codes_of(_texts(given["given_label"]), classes),
+            SUGGESTED: codes_of(_texts(given["suggested_label"]), classes),
             "p_wrong": p_wrong,
             "suspicion": given["suspicion"].astype("Float64").to_numpy(dtype=float, na_value=np.nan),
             "height": at["height"].to_numpy(dtype=float),
@@ -80,9 +80,14 @@ def _account(given: pd.DataFrame, classes: list[str], keys: dict[str, dict[int, 
 
 
 def _reasons(given: pd.DataFrame, p_wrong: Any, unit: str) -> list[str]:
-    told = given.assign(p_wrong=p_wrong)
-    columns = (told[name] for name in ("given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"))
+    labels = _texts(given["given_label"]), _texts(given["suggested_label"])
+    columns = (*labels, given["confidence"], given["out_of_fold"], p_wrong)
     return [reason(g, s, confidence, unseen, p, unit) for g, s, confidence, unseen, p in zip(*columns, strict=True)]
+
+
+def _texts(labels: pd.Series) -> pd.Series:
+    """Labels as texts, None where there is none."""
+    return pd.Series([None if pd.isna(label) else str(label) for label in labels], dtype=object)
 
 
 def _curves(points: dict[str, Any], account: pd.DataFrame) -> Callable[[int], list[float] | None]:

@@ -37,7 +37,7 @@ _STATIC = {
     "/dialogs.js": ("_review", "dialogs.js", "text/javascript"),
     "/review.js": ("_review", "review.js", "text/javascript"),
 }
-_ENTER = "/api/enter"
+_ENTER, _PING = "/api/enter", "/ping"
 _OF_COMPARISON = (  # a page of its own, without an origin
     "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "script-src 'unsafe-inline'"
@@ -116,7 +116,7 @@ class ReviewServer:
         """The application: everything is refused that is not listed here."""
         hosts = [f"{name}:{self.port}" for name in self.names]
         frames = " ".join(f"http://{name}:*" for name in LOOPBACK[:2]) if framed else "'none'"
-        public = [("GET", path) for path in _STATIC] + [("POST", _ENTER)]
+        public = [("GET", path) for path in (*_STATIC, _PING)] + [("POST", _ENTER)]
         routes = [Route(path, _static(*_STATIC[path])) for path in _STATIC]
         routes += [
             Route(f"/api/{name}", self._route(answer), methods=["POST"]) for name, answer in self._answers().items()
@@ -126,6 +126,7 @@ class ReviewServer:
             Route("/api/name", self._name, methods=["POST"]),
             Route("/api/export", self._export, methods=["POST"]),
             Route("/comparison", self._comparison),
+            Route(_PING, _pong),
         ]
         guard = Middleware(Guard, door=self.door, hosts=hosts, cookie=self.cookie, public=public, frames=frames)
         return Starlette(routes=routes, middleware=[guard])
@@ -249,6 +250,11 @@ async def _answered(request: Request, answer: Callable[[dict[str, Any]], Any]) -
         return JSONResponse({"error": str(error)}, 507)
     except DipsError as error:
         return JSONResponse({"error": str(error)}, 400)
+
+
+def _pong(request: Request) -> Response:
+    """Nothing, to anybody: a notebook learns whether the server can be reached."""
+    return Response(status_code=204, headers={"Cross-Origin-Resource-Policy": "cross-origin"})
 
 
 def _whole(question: dict[str, Any], name: str) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +18,15 @@ from dips._files.columns import Schema
 from dips._files.corrections import key_columns, read_corrections
 from dips._files.read import Table, read_table
 from dips._files.target import Target
+from dips._report import TableFindings, render, summarize
 from dips._report.suspects import check_order, suspicion_ranks
+from dips._report.words import IMAGE
 from dips._review.cells import PointCells, TableCells
 from dips._review.desk import Desk
 from dips._review.export import corrections_frame
 from dips._review.layout import lay_out
 from dips._review.material import CORRECTION, GIVEN, ROW, Material, Showing, Source
+from dips._review.notebook import NotebookReview
 from dips._review.pictures import read_pictures
 from dips._review.store import Store
 from dips._review.training import Plan, Training, write_corrections
@@ -30,7 +35,7 @@ from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
 from dips._study.run import Run
 from dips._study.settings import Settings
-from dips._tools.files import sha256
+from dips._tools.files import sha256, without_nan
 from dips.exceptions import DataError, ReviewError
 
 if TYPE_CHECKING:
@@ -95,7 +100,8 @@ def server_class() -> type[ReviewServer]:
 
 def corrections_of_run(run: Run) -> Path:
     """Write what was decided on a run to a file of corrections; return it. The run's table is not needed."""
-    material = _without_table(run, run.samples)
+    of_images = run.config.get("unit") == IMAGE
+    material = material_of_run(run) if of_images else _without_table(run, run.samples)
     desk = Desk(material, _store(run, material))
     corrections = corrections_frame(desk)
     if not desk.decisions.settled():
@@ -109,7 +115,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     if order is not None:
         check_order(order, samples)
         samples = samples.assign(suspicion=suspicion_ranks(samples, order))
-    if run.config.get("unit") == "image":
+    if run.config.get("unit") == IMAGE:
         return read_pictures(run.folder, run.summary, samples, _checksum(run))
     paths = _tables(run, data)
     if paths is None:
@@ -152,6 +158,35 @@ def material_of_table(
     return lay_out(
         summary, samples, checksum, showing, _keys(samples, ids), raw_labels=dict(enumerate(raw, start=1)), **more
     )
+
+
+def review_findings(
+    findings: TableFindings, folder: Path | str | None = None, reviewer: str = "", blinded: bool = False
+) -> NotebookReview:
+    """The review of an audit in memory, for a notebook.
+
+    Parameters
+    ----------
+    findings : of the audit
+    folder : where decisions are kept; by default a temporary folder, which ends with the process
+    reviewer : who looks; empty asks in the page
+    blinded : hide what tells the label until one has answered
+    """
+    summary = without_nan(summarize(findings))
+    made_of = [findings.settings, [s["sha256"] for s in findings.sources]]
+    checksum = hashlib.sha256(json.dumps(made_of, sort_keys=True, default=str).encode()).hexdigest()
+    material = material_of_table(
+        summary, findings.account, findings.table, findings.schema, findings.target, findings.ids, checksum,
+        key_names=list(findings.settings["id"]),
+    )  # fmt: skip
+    place = Path(tempfile.mkdtemp(prefix="dips-review-") if folder is None else folder)
+    desk = Desk(material, Store(place / DECISIONS, checksum), blinded)
+    try:
+        server = server_class()(desk, reviewer=reviewer, framed=True)
+    except ReviewError:
+        return NotebookReview(desk, render(summary))
+    server.start()
+    return NotebookReview(desk, render(summary), server)
 
 
 def _without_table(run: Run, samples: pd.DataFrame) -> Material:
