@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dips import read_corrections
 from tests.chromium import PICTURES, complaints, new_browser, set_screen
 
 from .pages import hostile, hostile_images, images, large, many_classes, ordinary
@@ -81,11 +82,11 @@ def click_point(browser, i):
     return tip
 
 
-def saved(browser):
+def saved(browser, button="export", name="suspects.csv"):
     """Lines of the list, saved."""
-    path = browser.downloads / "suspects.csv"
+    path = browser.downloads / name
     path.unlink(missing_ok=True)
-    find(browser, "#export").click()
+    find(browser, f"#{button}").click()
     for _ in range(50):
         if path.exists():
             break
@@ -249,6 +250,18 @@ def test_a_person_relabels_from_the_page(browser, album):
     find(browser, "#search").send_keys(Keys.SPACE, Keys.BACKSPACE)
     find(browser, "#given").send_keys("any given")
     assert find(browser, "#table tbody tr select").get_attribute("value") == "2"
+
+
+def test_corrections_of_a_table_are_saved_and_read_back(browser, page):
+    opened(browser, page)
+    assert not find(browser, "#corrections").is_enabled()
+    find(browser, "#table tbody tr select").send_keys("keep")
+    lines = saved(browser, "corrections", "corrections.csv")
+    assert lines[0].startswith("row,")
+    assert lines[1].endswith(",keep")
+    corrections = read_corrections(browser.downloads / "corrections.csv")
+    assert corrections.labels == ["keep"]
+    assert str(corrections.rows[0] + 1) == lines[1].split(",")[0]
 
 
 def test_nothing_in_names_of_images_runs(browser, tmp_path):

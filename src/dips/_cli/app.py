@@ -24,7 +24,7 @@ be used · 4 the output exists already or cannot be written · 5 the model folde
 """
 _A_BUG = 1
 
-_ORDER = ("fit", "audit", "review", "predict", "report", "demo", "info")
+_ORDER = ("fit", "audit", "review", "compare", "predict", "report", "demo", "info")
 
 
 class _InOrder(TyperGroup):

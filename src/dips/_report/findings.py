@@ -38,6 +38,7 @@ class TableFindings:
     models : one record per candidate; empty for an audit
     test_rows, test_probabilities : the held-out rows, and each candidate's class probabilities of them
     importance, leaks : one number per column
+    n_verified_test : how many of the held-out rows have a verified label
     """
 
     table: Table
@@ -62,6 +63,7 @@ class TableFindings:
     importance: dict[str, float] = field(default_factory=dict)
     leaks: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    n_verified_test: int = 0
 
     @property
     def chosen(self) -> str | None:

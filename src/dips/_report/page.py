@@ -8,7 +8,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from dips._files.columns import KINDS
@@ -27,10 +27,22 @@ def render(summary: dict[str, Any]) -> str:
     data is inert text beside it.
     """
     summary = {"unit": ROW, "warnings": [], "scores": []} | summary  # summaries of early runs lack them
-    folder = files("dips._report")
-    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    script = "\n".join(packaged(name) for name in _SCRIPTS)
+    return template("page.html").render(
+        s=summary,
+        chosen=chosen_model(summary),
+        charts=_charts(summary),
+        style=Markup(packaged("page.css")),
+        script=Markup(script),
+        script_hash=_policy_hash(script),
+        data=Markup(inert_json(_for_script(summary))),
+    )
+
+
+def template(name: str) -> Template:
+    """Return a template that comes with this package; whatever it is filled with is escaped."""
     environment = Environment(
-        loader=DictLoader({"page": (folder / "page.html").read_text(encoding="utf-8")}),
+        loader=DictLoader({name: packaged(name)}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -40,15 +52,12 @@ def render(summary: dict[str, Any]) -> str:
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
         share_in_short=share_in_short,
     )  # fmt: skip
-    return environment.get_template("page").render(
-        s=summary,
-        chosen=chosen_model(summary),
-        charts=_charts(summary),
-        style=Markup((folder / "page.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        script_hash=_policy_hash(script),
-        data=Markup(inert_json(_for_script(summary))),
-    )
+    return environment.get_template(name)
+
+
+def packaged(name: str) -> str:
+    """Return a file that comes with this package, as text."""
+    return (files("dips._report") / name).read_text(encoding="utf-8")
 
 
 def inert_json(record: Any) -> str:

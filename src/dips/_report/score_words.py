@@ -20,6 +20,7 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
         plain = next(m for m in summary["models"] if m["name"] == "plain")
         told = [_against(k, chosen["test"], plain["test"]) for k in _TOLD if k != summary["metric"]]
         sentences.append(f"Beside the plain model, on the held-out rows: {'; '.join(told)}.")
+    sentences += _on_verified(summary, chosen)
     return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)
 
 
@@ -28,6 +29,23 @@ def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
     verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
     values = f"{amount(metric, chosen[metric]['value'])}, plain {amount(metric, plain[metric]['value'])}"
     return f"{title_of(metric)} is {verdict} ({values})"
+
+
+def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
+    """Say what the scores are on held-out labels that somebody has checked, or that these are too few to tell."""
+    n, scores = summary.get("rows", {}).get("test_verified", 0), chosen.get("test_verified")
+    if not n:
+        return []
+    if not scores:
+        return [f"{n:,} of the held-out labels are verified, too few to score on alone."]
+    metric = summary["metric"]
+    score, plain = scores[metric], next(m for m in summary["models"] if m["name"] == "plain")["test_verified"][metric]
+    beside = "" if chosen["name"] == "plain" else f"; plain {amount(metric, plain['value'])}"
+    return [
+        f"On the {n:,} held-out rows whose label is verified, {title_of(metric)} is {amount(metric, score['value'])} "
+        f"(between {amount(metric, score['low'])} and {amount(metric, score['high'])}){beside}. These labels are "
+        "nearly the truth, but people check doubtful rows first, so these rows need not be like the others."
+    ]
 
 
 def _recall_sentences(quality: dict[str, Any]) -> list[str]:

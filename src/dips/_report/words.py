@@ -131,7 +131,11 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
             look = f"Look at the first {n} suspect labels below. If most are wrong, continue down the list."
-        steps.append(f"{look} Correct what is wrong in the table and run the command again.")
+        steps.append(
+            f"{look} Say under 'corrected' what each should be, save the corrections, and run the command again with "
+            "--corrections corrections.csv: what somebody has checked is not doubted again, and the others are judged "
+            "better."
+        )
     where = summary["noise"]["by_value"]
     if where:
         w = where[0]

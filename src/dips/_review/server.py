@@ -38,9 +38,8 @@ _STATIC = {
     "/review.js": ("_review", "review.js", "text/javascript"),
 }
 _ENTER, _PING = "/api/enter", "/ping"
-_OF_COMPARISON = (  # a page of its own, without an origin
-    "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "script-src 'unsafe-inline'"
+_OF_COMPARISON = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'"  # a page without script, and without an origin
 )
 _START_S = 20.0
 

@@ -83,8 +83,13 @@ class Comparison:
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
-def hold_out(target: Target, settings: Settings) -> Split:
-    """Hold out a share of the labeled rows, the same of each class."""
+def hold_out(target: Target, settings: Settings, now: Target | None = None) -> Split:
+    """Hold out a share of the labeled rows, the same of each class.
+
+    The rows are drawn by the labels as they were given, so that corrections leave the held-out rows as they are, and
+    two runs can be compared on them. Rows that have a label only `now` are trained on; those that lost it are neither.
+    """
+    now = target if now is None else now
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
@@ -94,7 +99,8 @@ def hold_out(target: Target, settings: Settings) -> Split:
     train, test = train_test_split(
         labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
     )
-    unlabeled = np.flatnonzero(~target.is_labeled)
+    train = np.concatenate([train, np.flatnonzero(now.is_labeled & ~target.is_labeled)])
+    train, test, unlabeled = train[now.is_labeled[train]], test[now.is_labeled[test]], np.flatnonzero(~now.is_labeled)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
     return Split(np.sort(train), np.sort(test), unlabeled)

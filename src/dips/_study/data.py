@@ -30,6 +30,7 @@ class StudyData:
     ids: list[str]
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
     verified: Verified  # labels that somebody has checked
+    given: Target  # the labels before that
     n_unlabeled_sources: int = 0  # the last ones
     corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
 
@@ -71,14 +72,15 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
-    target, verified, notes = review(table, target, ids, settings.verified, corrections)
+    given = target
+    target, verified, notes = review(table, given, ids, settings.verified, corrections)
     table.notes.extend(notes)
     sources = [
         _source(d, t)
         for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
     ]
     file = None if corrections is None else _file(settings.corrections, len(corrections))
-    return StudyData(table, schema, target, ids, sources, verified, len(more_tables), file)
+    return StudyData(table, schema, target, ids, sources, verified, given, len(more_tables), file)
 
 
 def _several(data: Any) -> list[Any]:

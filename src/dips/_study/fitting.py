@@ -27,8 +27,8 @@ from dips._study.data import StudyData, read_data
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import find_leaks
-from dips._study.metrics import intervals
-from dips._study.records import metrics_record, model_records
+from dips._study.metrics import intervals, scores_on
+from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
@@ -82,8 +82,9 @@ def fit(
     >>> table.loc[80:, "side"] = None
     >>> with tempfile.TemporaryDirectory() as place:
     ...     run = fit(table, target="side", out=f"{place}/run")
-    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())
-    (120, ['config.json', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv', 'samples.parquet'])
+    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())  # doctest: +NORMALIZE_WHITESPACE
+    (120, ['config.json', 'held_out.parquet', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv',
+    'samples.parquet'])
     """
     began = time.monotonic()
     observer = observer or PythonWarnings()
@@ -91,7 +92,7 @@ def fit(
     folder = RunFolder(out, force)
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
-    split = hold_out(study.target, checked)
+    split = hold_out(study.given, checked, study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
@@ -131,6 +132,7 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
         "sources": study.sources,
         "corrections": study.corrections,
+        "ids": study.ids,
         "versions": versions(),
     }
 
@@ -198,6 +200,8 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
+    is_verified = study.verified.mask[split.test]
+    on_verified = scores_on(is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed)
     rows = (final.model, split.unlabeled, final.X)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
@@ -212,7 +216,8 @@ def _findings(
         model=final.model,
         metric=settings.metric,
         settings=settings.to_json(),
-        models=model_records(comparison, scores),
+        models=model_records(comparison, scores, on_verified),
+        n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
         warnings=[*comparison.warnings.sentences(), *class_warnings(account, target.classes)],
@@ -233,6 +238,7 @@ def _write(
     samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
+    write_frame(held_out_frame(findings, comparison), staging / "held_out.parquet")
     write_json(staging / "metrics.json", metrics_record(findings, comparison, split))
     summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)

@@ -27,6 +27,7 @@ class Run:
     ----------
     metrics : scores of every model on the held-out rows, with intervals, and which was chosen
     samples : data frame, one row per input row
+    held_out : data frame, one row per held-out row, with the answers of a model that was not trained on it
     config : settings, sources, versions
     model : the chosen model; loading it runs no code
     warnings : what the trainings warned of
@@ -56,6 +57,12 @@ class Run:
     def samples(self) -> pd.DataFrame:
         """The account of every row."""
         return pd.read_parquet(self.folder / "samples.parquet")
+
+    @cached_property
+    def held_out(self) -> pd.DataFrame | None:
+        """The held-out rows, and what the chosen model said before it was trained on them; None in old runs."""
+        path = self.folder / "held_out.parquet"
+        return pd.read_parquet(path) if path.exists() else None
 
     @cached_property
     def model(self) -> SavedModel:
