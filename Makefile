@@ -38,9 +38,9 @@ dist: $(VENV)/.dist
 LOWEST := $(VENV)-lowest
 lowest:
 	$(PYTHON) -m venv $(LOWEST)
-	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel > $(LOWEST)/lowest.txt
+	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel review > $(LOWEST)/lowest.txt
 	$(LOWEST)/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt \
-	  -e ".[lightgbm,catboost,polars,plot,excel]" pytest pytest-xdist hypothesis
+	  -e ".[lightgbm,catboost,polars,plot,excel,review]" pytest pytest-xdist hypothesis
 	$(LOWEST)/$(notdir $(BIN))/pytest -n auto -q
 
 # Time and memory, measured; tables on the screen, JSON in results/. BENCH=--quick takes minutes instead of most of an hour.

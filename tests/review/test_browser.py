@@ -104,7 +104,7 @@ def test_a_review_by_keyboard(browser, serve):
     press(browser, "k")
     to_row(browser, second)
     assert "You kept it." in find(browser, ".answered").text
-    press(browser, "j", "0")
+    press(browser, "j", "x")
     to_row(browser, rows[3])
     expected = [(first, "label", material.classes[other]), (second, "keep", None), (third, "skip", None)]
     assert events(server) == [*expected, (third, "undo", None), (third, "unlabeled", None)]

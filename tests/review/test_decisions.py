@@ -1,5 +1,6 @@
 """What holds after all events: one's own last word, the majority of several, and the order of the rows."""
 
+import numpy as np
 import pytest
 
 from dips._review.decisions import Decisions
@@ -7,7 +8,7 @@ from dips._review.queue import Queue
 from dips._review.store import Store
 from dips.exceptions import ReviewError
 
-from .reviews import client, correct, decide, desk_in, other_class
+from .reviews import client, correct, decide, desk_in, large_material, other_class
 
 GIVEN = {1: "ill", 2: "well", 3: "ill"}
 
@@ -154,3 +155,21 @@ def test_unusual_values_and_typical_ones_are_told(finished, tmp_path):
     assert typical["ill"] > typical["well"]
     cards = [desk.card("anna", row) for row in desk.queue.rows]
     assert any(any(unlike) for card in cards for unlike in card["unusual"])
+
+
+@pytest.mark.parametrize(
+    ("classes", "keys"),
+    [
+        (["no", "yes"], {"1": 0, "2": 1}),
+        (["0", "1"], {"0": 0, "1": 1}),
+        ([str(n) for n in range(10)], {str(n): n for n in range(10)}),
+        ([f"c{n}" for n in range(12)], {str(n): n for n in range(1, 10)}),  # the first is rare, and so are the last
+        (["1", "10"], {"1": 0, "2": 1}),
+    ],
+)
+def test_every_class_has_a_key_as_far_as_they_go(classes, keys):
+    material = large_material(240, 2)
+    material.classes = classes
+    codes = np.arange(240) % len(classes)
+    material.account["given"] = np.where((codes == 0) & (len(classes) == 12) | (codes > 9), 5, codes)
+    assert material.class_keys == keys

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from dips import fit
 from dips._cli.app import run as dips
 from dips._review.export import corrected_files, corrections_frame
 from dips._review.training import Plan, Training
-from dips._study.reviewing import corrections_of_run, desk_of_run
+from dips._study.reviewing import corrections_of_run, desk_of_run, retraining
 from dips._study.run import Run
 from dips.exceptions import ReviewError
 
@@ -142,3 +143,18 @@ def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
     assert set(suspects["wrong"]) == set(suspects["useful"])
     samples = Run(tmp_path / "useful" / "run").samples.set_index("row")
     assert samples.loc[suspects["useful"], "check_gain"].is_monotonic_decreasing
+
+
+def test_the_commands_of_train_again_make_a_run_and_a_comparison(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 8)
+    corrections = corrections_of_run(Run(tmp_path / "run"))
+    plan = retraining(Run(tmp_path / "run"), [tmp_path / "patients.csv"])(corrections)
+    for _, command in plan.commands:
+        assert command[1:3] == ["-m", "dips"]
+        assert dips(command[3:]) == 0
+    made = Run(tmp_path / "run-2")
+    assert plan.made == str(made.folder)
+    assert made.samples["verified"].sum() == 8
+    assert "<html" in plan.page.read_text()
+    assert Path(retraining(made, [])(corrections).made).name == "run-3"

@@ -81,14 +81,15 @@ function cellsTable(about, card, columns, compared) {
     const { name, typical, used } = about.columns[j];
     const odd = isUnusual(about, card, j);
     const value = make("td", { class: odd ? "odd" : "" }, card.values[j] || "–");
-    if (odd) value.append(make("span", { class: "mark", title: "unusual" }, card.label ? ` unusual for ${about.classes[card.label.given]}` : " unusual"));
+    if (odd) value.append(" ", make("span", { class: "mark" }, "unusual"));
     const others = compared.map((c) => {
       const like = card.values[j] !== "" && card.values[j] === typical[c];
       return make("td", { class: like ? "typical like" : "typical" }, typical[c] || "–");
     });
     return make("tr", used ? {} : { class: "unused" }, make("th", { scope: "row" }, name), value, ...others);
   });
-  return make("table", { class: "cells" }, make("thead", {}, head), make("tbody", {}, ...rows));
+  const marked = card.label ? `unusual: seldom seen with the label ${about.classes[card.label.given]}` : "unusual: seldom seen with any label";
+  return make("table", { class: "cells" }, make("caption", {}, marked), make("thead", {}, head), make("tbody", {}, ...rows));
 }
 
 function pictureOf(about, card) {

@@ -50,7 +50,7 @@ class Desk:
             "target": m.target,
             "unit": m.unit,
             "classes": m.classes,
-            "digits": m.digit_classes,
+            "class_keys": m.class_keys,
             "key_names": m.key_names,
             "columns": m.showing.columns,
             "examples": m.examples,

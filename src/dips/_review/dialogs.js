@@ -2,9 +2,9 @@
 // What opens over the row: help, search, results, names and notes.
 
 const KEYS = [
-  ["1–9", "this class"],
+  ["1–9", "the class with this key"],
   ["Enter", "the given label is right"],
-  ["0", "no class fits: take the label away"],
+  ["X", "no class fits: take the label away"],
   ["L", "choose from all classes"],
   ["S", "skip: it comes back at the end"],
   ["U", "undo the last decision"],

@@ -95,12 +95,16 @@ class Material:
         return {row: self.classes[code] for row, code in pairs}
 
     @cached_property
-    def digit_classes(self) -> list[int]:
-        """The classes that the keys 1 to 9 stand for: the most frequent ones, in order."""
-        if len(self.classes) <= 9:
-            return list(range(len(self.classes)))
+    def class_keys(self) -> dict[str, int]:
+        """The class that each digit on the keyboard stands for.
+
+        Classes that are called by a digit have their own; else 1 to 9 are the most frequent classes, in order.
+        """
+        if all(len(name) == 1 and name in "0123456789" for name in self.classes):
+            return {name: code for code, name in enumerate(self.classes)}
         counts = np.bincount(self.account[GIVEN], minlength=len(self.classes))
-        return sorted(np.argsort(-counts, kind="stable")[:9].tolist())
+        frequent = sorted(np.argsort(-counts, kind="stable")[:9].tolist())
+        return {str(key): code for key, code in enumerate(frequent, start=1)}
 
     def key_of(self, row: int) -> str:
         """The name of a row; empty if it has none."""

@@ -172,13 +172,13 @@ async function takeLine(kind, stay = false) {
 }
 
 function drawAnswers() {
-  const { classes, digits } = app.about;
-  const buttons = digits.map((code, k) => {
-    const button = make("button", { type: "button", "data-code": code }, make("kbd", {}, k + 1), " ", make("span", {}, classes[code]));
+  const { classes, class_keys: keys } = app.about;
+  const buttons = Object.entries(keys).map(([key, code]) => {
+    const button = make("button", { type: "button", "data-code": code }, make("kbd", {}, key), " ", make("span", {}, classes[code]));
     button.addEventListener("click", () => decide("label", classes[code]));
     return button;
   });
-  if (classes.length > digits.length) {
+  if (classes.length > buttons.length) {
     const all = make("select", { id: "all", "aria-label": "All classes" }, make("option", { value: "" }, "all classes (L)"), ...classes.map((c, k) => make("option", { value: k }, c)));
     all.addEventListener("change", () => {
       const code = all.value;
@@ -237,7 +237,7 @@ async function find() {
 
 const KEY_ACTIONS = {
   Enter: () => decide("keep"),
-  0: () => decide("unlabeled"),
+  x: () => decide("unlabeled"),
   s: () => decide("skip"),
   u: undo,
   j: () => go(app.at + 1),
@@ -258,8 +258,8 @@ function onKey(event) {
   if (typing && event.key === "Escape") event.target.blur();
   if (typing || (event.key === "Enter" && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName))) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const code = app.about.digits[Number(key) - 1];
-  const action = /^[1-9]$/.test(key) ? code !== undefined && (() => decide("label", app.about.classes[code])) : KEY_ACTIONS[key];
+  const code = app.about.class_keys[key];
+  const action = code === undefined ? KEY_ACTIONS[key] : () => decide("label", app.about.classes[code]);
   if (!action) return;
   event.preventDefault();
   action();

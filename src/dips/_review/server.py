@@ -38,9 +38,7 @@ _STATIC = {
     "/review.js": ("_review", "review.js", "text/javascript"),
 }
 _ENTER, _PING = "/api/enter", "/ping"
-_OF_COMPARISON = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'"  # a page without script, and without an origin
-)
+_OF_COMPARISON = "sandbox; default-src 'none'; style-src 'unsafe-inline'"  # it has no script, and gets no origin
 _START_S = 20.0
 
 Answer = Callable[[str, dict[str, Any]], Any]

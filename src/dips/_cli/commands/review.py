@@ -69,7 +69,7 @@ def _run_demo(no_open: bool, **server: Any) -> None:
     server_class()  # or say what is missing
     from dips._review_demo import review_demo
 
-    remarks().print("A table with known errors is made and judged; that takes half a minute.")
+    remarks().print("A table with known errors is made and judged; that takes some seconds.")
     output().print(printable(review_demo(lambda made: _serve(made, server["host"], no_open), **server)), soft_wrap=True)
 
 
