@@ -2,11 +2,16 @@
 
 import http.client
 import json
+import re
+import signal
+import subprocess
+import sys
 import threading
+import types
 
 import pytest
 
-from .reviews import server_in
+from .reviews import copy_of, server_in
 
 pytest.importorskip("uvicorn", reason="the extra review is not installed")
 
@@ -189,3 +194,21 @@ def test_a_review_of_a_run_keeps_it_from_being_replaced(browser):
 
     with pytest.raises(OutputError, match="decisions of a review"):
         refuse_to_overwrite(browser.server.desk.store.path.parent.parent, force=True)
+
+
+def test_the_command_prints_one_line_and_ends_with_ctrl_c(finished, tmp_path):
+    copy_of(finished, tmp_path)
+    command = [sys.executable, "-m", "dips", "review", str(tmp_path / "run"), "--no-open", "--data", "patients.csv"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    try:
+        line = process.stdout.readline()
+        port, token = re.match(r"Review at http://127\.0\.0\.1:(\d+)/#(\S+)  \(Ctrl-C ends it\)", line).groups()
+        browser = Browser(types.SimpleNamespace(port=int(port)))
+        browser.enter(token)
+        row = browser.ask("line")["rows"][0]
+        browser.ask("decide", row=row, action="keep", client="k")
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, remarks = process.communicate(timeout=20)
+    assert (process.returncode, rest) == (0, "")
+    assert "1 decision in" in remarks

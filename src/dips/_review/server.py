@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -89,7 +90,8 @@ class ReviewServer:
 
     def serve(self) -> None:
         """Answer until stopped, as by Ctrl-C."""
-        self._server.run(sockets=[self._socket])
+        with contextlib.suppress(KeyboardInterrupt):  # which uvicorn passes on when it has ended
+            self._server.run(sockets=[self._socket])
 
     def start(self) -> None:
         """Answer in the background."""

@@ -87,7 +87,7 @@ def _serve(server: Any, host: str, no_open: bool) -> None:
 
 def _say_goodbye(desk: Desk) -> None:
     n = len(desk.decisions.by_row())
-    remarks().print(printable(f"{n:,} decisions are in {desk.store.path}."), soft_wrap=True)
+    remarks().print(printable(f"{n:,} decision{'' if n == 1 else 's'} in {desk.store.path}."), soft_wrap=True)
 
 
 def _user() -> str:
