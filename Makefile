@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo review-demo test browser-test bench bench-small docs dist lowest clean
+.PHONY: demo review-demo test attack audit-dependencies browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
@@ -22,6 +22,11 @@ test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
 
+# Hostile tables, tampered models and records, kills, full disks, a sanitized kernel, pages in a browser: a table of counts.
+# All of it takes a day; ATTACK="--share 0.01" takes a hundredth of it, ATTACK="models disks" those two.
+attack: $(VENV)/.dev-$(EXTRAS)
+	$(BIN)/python tools/attack.py $(ATTACK)
+
 # The documentation site, in docs/_build/html; once its environment is there, no network is needed.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -33,6 +38,12 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py dist
+	$(BIN)/python tools/sbom.py > dist/sbom.cdx.json
+
+# Known holes in what development installs, by the files' checksums in requirements-dev.txt; asks the network.
+audit-dependencies: $(VENV)/pyvenv.cfg
+	$(PIP) "pip-audit>=2.7"
+	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements-dev.txt
 
 # The tests on the lowest versions that pyproject.toml promises, in an environment of their own.
 LOWEST := $(VENV)-lowest

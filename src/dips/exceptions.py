@@ -14,6 +14,10 @@ class DipsError(Exception):
 
     exit_code = 3
 
+    def __str__(self) -> str:
+        """One line, whatever names and values of the data are quoted in it."""
+        return " ".join(super().__str__().splitlines())
+
 
 class UserError(DipsError, ValueError):
     """Something the user can change."""

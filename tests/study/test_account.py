@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dips._files import Preparation
@@ -120,3 +121,15 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
 )
 def test_reasons_are_in_words(arguments, words):
     assert reason(*arguments).startswith(words)
+
+
+def test_ids_that_are_called_as_columns_of_the_account_keep_their_values(parts):
+    study, _, judge, _, _ = parts
+    names = ["row", "row (input)", "held_out"]
+    columns = study.table.columns
+    for name in names:
+        columns = columns.append_column(name, pa.array([f"{name} {i}" for i in range(study.table.n_rows)]))
+    account = account_of(judge, replace(study.table, columns=columns), study.target, names)
+    called = account.columns[1:4].tolist()
+    assert called == ["row (input 2)", "row (input)", "held_out (input)"]
+    assert account.iloc[0, 1:4].tolist() == [f"{name} 0" for name in names]

@@ -8,6 +8,7 @@ import pytest
 
 from dips import audit, fit
 from dips._cli.app import run as dips
+from dips._report import render_difference
 from dips._study.between import compare_runs
 from dips._study.run import Run
 from dips.exceptions import DataError, SettingsError
@@ -157,3 +158,13 @@ def test_the_order_is_a_choice(before):
         audit(TABLE, "outcome", order="best")
     with pytest.raises(SettingsError, match="needs a curator that believes, and 'dips' does not"):
         audit(TABLE, "outcome", order="useful", curator="dips")
+
+
+def test_nothing_of_the_data_becomes_markup_on_the_page(before, after):
+    hostile = "<img src=x onerror=alert(1)>"
+    found = compare_runs(before, after)
+    found |= {"target": hostile}
+    found["suspects"]["gone"][0] |= {"name": hostile, "given_label": hostile, "fate": hostile}
+    page = render_difference(found)
+    assert "<img" not in page
+    assert "&lt;img" in page

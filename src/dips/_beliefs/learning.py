@@ -53,14 +53,15 @@ class Effort:
     helpers_again: tuple[str, ...]  # in the second round; none, no second round
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
+    network: bool = False  # one more teacher
 
     @classmethod
-    def for_labels(cls, n: int, n_folds: int | None = None) -> Effort:
+    def for_labels(cls, n: int, n_folds: int | None = None, network: bool = False) -> Effort:
         """Return the effort for so many labels."""
         all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
         if n < 10_000:
-            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000)
-        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000)  # the audit costs under three fits
+            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000, network)
+        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000, network)  # the audit costs under three fits
 
 
 def learn_beliefs(
@@ -77,13 +78,18 @@ def learn_beliefs(
     verified : which of the labels were checked, and what they were before
     """
     rng, every = trainer.rng, np.ones(labels.size, dtype=bool)
-    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
+    table = trainer.pool.take(np.concatenate([labeled, unlabeled]))
+    X = numeric_columns(table)
     X = X if X is not None and X.shape[1] else None
     columns = None if X is None else _few(linear_columns(X))
     review = Review(
         labels, verified or Verified.nothing(labels.size), None if columns is None else columns[: labels.size]
     )
     teachers = _make_teachers(trainer, labeled, unlabeled, effort, X)
+    if effort.network:
+        from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
+
+        teachers += network_teachers(table, labeled.size, trainer.n_classes, rng)
     folds = list(training_and_test(labels, effort.n_folds, rng.permutation(labels.size)))
     answers = _ask(teachers, labels, folds, every, rng)
     noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, review.verified)
@@ -95,6 +101,7 @@ def learn_beliefs(
     if effort.helpers_again and not right.all():
         kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
         again = _ask(kept, labels, folds, right, rng)
+        again += [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
         panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng, review.verified)
         before_again, distribution_again = average_beliefs(again, review.given, noise, panels_again)
         before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2

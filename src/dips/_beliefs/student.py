@@ -62,7 +62,7 @@ class BeliefTraining:
         state, began = RoundsState(given, verified.mask), time.perf_counter()
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         labels = given[labeled]
-        effort = Effort.for_labels(labels.size, self.curator.n_folds)
+        effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
         beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort, verified.at(labeled))
         noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])

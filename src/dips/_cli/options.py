@@ -69,6 +69,10 @@ Reviewed = Annotated[
 Order = Annotated[
     str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")
 ]
+KeptLabels = Annotated[
+    list[str],
+    typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
+]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
 Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]

@@ -174,7 +174,7 @@ def _understand(name: str, raw: pa.ChunkedArray) -> Column:
     else:
         return column
     known = raw.drop_null()
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), _shown(known[0].as_py())
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), _shown(_example(known))
     if column.n_distinct == 1 and n_missing == 0:
         column.kind = "constant"
     elif pa.types.is_integer(raw.type) and _identifies(name, known, column.n_distinct):
@@ -217,6 +217,13 @@ def _identifies(name: str, known: Any, n_distinct: int) -> bool:
         return False
     steps = np.diff(np.asarray(known.to_numpy(), dtype=float))
     return bool(_NAMED_LIKE_AN_ID.search(name)) or bool((steps == 1).all())
+
+
+def _example(known: pa.ChunkedArray) -> Any:
+    try:
+        return known[0].as_py()
+    except (ValueError, OverflowError):  # a date beyond the year 9999, which Python has no value for
+        return known.slice(0, 1).cast(pa.string())[0].as_py()
 
 
 def _shown(value: Any) -> str:

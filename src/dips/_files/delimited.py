@@ -47,7 +47,10 @@ def find_layout(
     if "\x00" in text:
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    try:
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
     _refuse_missing_header(header, source)
     return encoding, delimiter, header, notes
 
@@ -81,8 +84,9 @@ def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, lis
     with open_bytes() as stream:
         block = stream.read(1 << 22)
         for mark, encoding in _MARKS:
-            if block.startswith(mark):
+            if block.startswith(mark) and encoding != "utf-8":
                 return encoding, []
+        is_marked = block.startswith(codecs.BOM_UTF8)
         decoder, n_before = codecs.getincrementaldecoder("utf-8")(), 0
         try:
             while block:
@@ -91,6 +95,10 @@ def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, lis
                 block = stream.read(1 << 22)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
+            if is_marked:
+                raise DataError(
+                    f"{source} begins as UTF-8, but byte {n_before + error.start} is not; export it in one encoding."
+                ) from None
             western = _western(open_bytes)
             return western, [
                 f"{source} is not UTF-8 (byte {n_before + error.start}); it is read as {western}. Check the accents."

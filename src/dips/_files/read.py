@@ -7,9 +7,11 @@ Delimited text is read as text, whatever it looks like: what a column holds is d
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import lzma
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +23,7 @@ import pyarrow.parquet
 
 from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
+from dips._files.limits import bounded, check_metadata, check_workbook
 from dips.exceptions import DataError, InputTypeError
 
 TABS = {".tsv", ".tab"}
@@ -35,6 +38,27 @@ _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".zst": lambda path: pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"),
     ".zip": lambda path: _only_member(path),
 }
+
+
+_DAMAGE = (
+    pa.ArrowException,
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    NotImplementedError,  # a zip file compressed in a way of its own
+    RuntimeError,  # one with a password
+    RecursionError,
+    SyntaxError,  # of XML
+    csv.Error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass
@@ -89,25 +113,35 @@ def kind_of(path: Path) -> tuple[str, str]:
 
 
 def _read_file(path: Path) -> Table:
+    _refuse_impossible(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob(f"{path.stem[:3]}*")) if path.parent.is_dir() else []
         raise DataError(f"There is no file {path}{'; did you mean ' + near[0] + '?' if near else '.'}")
+    if not path.is_file():
+        raise DataError(
+            f"{path} is not a plain file, perhaps a pipe; a table is read more than once, so save it first."
+        )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
     kind, compression = kind_of(path)
     try:
         if kind in PARQUET:
-            return Table(pa.parquet.read_table(_source(path, compression)), str(path))
+            described = pa.parquet.read_metadata(_source(path, compression))
+            check_metadata(path, described.num_rows, described.num_columns)
+            return Table(_sound(pa.parquet.read_table(_source(path, compression))), str(path))
         if kind in FEATHER:
-            return Table(pa.feather.read_table(_source(path, compression)), str(path))
+            return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
         if kind in EXCEL:
+            check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression))
         if kind in TEXT or (compression and not kind):
             return Table(*read_delimited(lambda: open_bytes(path, compression), str(path), kind in TABS))
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+    except DataError:
+        raise
+    except _DAMAGE as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
     known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER))
     raise DataError(
@@ -118,7 +152,27 @@ def _read_file(path: Path) -> Table:
 
 def open_bytes(path: Path, compression: str) -> BinaryIO:
     """Open a file to read what it holds, unpacked."""
-    return cast(BinaryIO, _OPENERS[compression](path) if compression else path.open("rb"))
+    if not compression:
+        return path.open("rb")
+    return bounded(cast(BinaryIO, _OPENERS[compression](path)), path)
+
+
+def _sound(columns: pa.Table) -> pa.Table:
+    """Refuse columns whose offsets lead outside of them: arrow takes a file's word for it, and follows them blindly."""
+    columns.validate(full=True)
+    return columns
+
+
+def _refuse_impossible(path: Path) -> None:
+    """Refuse a name that the system cannot look for, or that no record can hold."""
+    try:
+        path.exists()
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise DataError(f"The name {str(path)!r} is not valid UTF-8; rename the file.") from None
+    except OSError as error:
+        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
+        raise DataError(f"{shown} cannot be read: {error.strerror}.") from error
 
 
 def _source(path: Path, compression: str) -> Any:

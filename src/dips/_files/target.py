@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 
 from dips._data.labels import Labels, encode_values
 from dips._files.read import Table
-from dips._files.values import is_number, is_text, texts
+from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
 from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
 _MAX_CLASSES = 100
 _LARGEST = 2**63 - 1  # a larger number stays a text
+_LARGEST_EXACT_FLOAT = 2**53  # above it, neighboring whole numbers are the same float
 
 
 @dataclass(frozen=True)
@@ -59,44 +60,81 @@ class Target:
 
 
 def read_target(
-    table: Table, name: str, unlabeled_marks: tuple[str, ...] = (), positive: str | None = None, n_more: int = 0
+    table: Table,
+    name: str,
+    unlabeled_marks: tuple[str, ...] = (),
+    positive: str | None = None,
+    n_more: int = 0,
+    keep: tuple[str, ...] = (),
 ) -> Target:
-    """Read labels and classes of a column; `n_more` rows without a label follow."""
+    """Read labels and classes of a column; `n_more` rows without a label follow.
+
+    Labels in `keep`, such as NA, are classes, although they usually mean "no label".
+    """
     if name not in table.names:
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
         hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
         raise DataError(f"{table.source} has no column {name!r}{hint} It has {_some(table.names)}.")
-    cells = _cells(table.columns[name], name)
+    raw = table.columns[name]
+    cells = _cells(raw, name, keep)
     marks = [m for m in unlabeled_marks if m not in ("", None)]
     if marks:
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
     refuse_unusable(labels, name)
-    labels = _as_whole_numbers(labels).followed_by_unlabeled(n_more)
-    classes, notes = labels.classes.tolist(), []
+    labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
+    labels = labels.followed_by_unlabeled(n_more)
+    classes, notes = labels.classes.tolist(), _note_missing_words(raw, name, keep)
     if -1 in classes:
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say --unlabeled-mark=-1.")
     return Target(name, labels, _position(positive, classes, name), notes)
 
 
-def _cells(raw: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Labels as texts: 1.0 in a column with gaps is 1."""
-    if is_number(raw.type):
-        values = raw.cast(pa.float64(), safe=False)
-        known = values.drop_null().to_numpy()
-        known = known[~np.isnan(known)]
-        if (known == np.round(known)).all():
-            whole = pc.if_else(pc.is_nan(values), None, values) if pa.types.is_floating(raw.type) else values
-            return whole.cast(pa.int64(), safe=False).cast(pa.string())
-        _refuse_continuous(known, name)
-    if not (is_text(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
+def _cells(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> pa.ChunkedArray:
+    """Labels as texts, each whole number exactly as it was stored: 1.0 in a column with gaps is 1."""
+    if pa.types.is_dictionary(raw.type):
+        raw = raw.cast(raw.type.value_type)
+    if pa.types.is_integer(raw.type):
+        return raw.cast(pa.string())
+    if pa.types.is_floating(raw.type):
+        return _from_floats(raw.cast(pa.float64()), name)
+    if not (is_text(raw.type) or is_number(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
         raise DataError(f"The target {name!r} holds {raw.type} values; labels are texts, whole numbers or booleans.")
-    cells = texts(raw) if raw.type != pa.null() else raw.cast(pa.string())
+    cells = texts(raw, keep) if raw.type != pa.null() else raw.cast(pa.string())
     without_zeros = pc.replace_substring_regex(cells, r"^([+-]?\d+)\.0+$", r"\1")
     if pc.all(pc.match_substring_regex(without_zeros, r"^[+-]?\d+$")).as_py():
         return without_zeros
+    if pa.types.is_decimal(raw.type):
+        _refuse_continuous(np.array(raw.drop_null().to_pylist(), dtype=float), name)
     return cells
+
+
+def _from_floats(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    known = values.drop_null().to_numpy()
+    known = known[~np.isnan(known)]
+    too_large = known[np.abs(known) > _LARGEST_EXACT_FLOAT]
+    if too_large.size:
+        raise DataError(
+            f"The target {name!r} holds {too_large[0]:.17g} as a float, which cannot tell it from its neighbors; store "
+            "labels as whole numbers or as text."
+        )
+    if (known != np.round(known)).any():
+        _refuse_continuous(known, name)
+    return pc.if_else(pc.is_nan(values), None, values).cast(pa.int64()).cast(pa.string())
+
+
+def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> list[str]:
+    """Say which labels were read as "no label" although they are not empty, and how to have them as classes."""
+    if not is_text(raw.type):
+        return []
+    words = pc.utf8_trim_whitespace(raw.cast(pa.string()))
+    counts = pc.value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
+    found = {c["values"]: c["counts"] for c in counts.to_pylist()}
+    if not found:
+        return []
+    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(found.items()))
+    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say --keep-label={next(iter(found))}."]
 
 
 def _refuse_continuous(known: Array, name: str) -> None:
@@ -144,6 +182,10 @@ def _as_whole_numbers(labels: Labels) -> Labels:
         return labels
     is_plain = all(str(n) == text and abs(n) <= _LARGEST for n, text in zip(numbers, texts, strict=True))
     return labels.renamed(numbers) if is_plain else labels
+
+
+def _as_booleans(labels: Labels) -> Labels:
+    return labels.renamed([text == "True" for text in labels.classes.tolist()])
 
 
 def _position(positive: str | None, classes: list[Any], name: str) -> int:

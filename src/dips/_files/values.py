@@ -22,12 +22,18 @@ _LIKE_A_DATE = (
 )
 
 
-def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Trim the texts of a column; words for "missing" become missing."""
+def is_date_format(name: Any) -> bool:
+    """Whether dates are written so: one of the formats that are tried, or None where a file stores dates."""
+    return name is None or name in {f + time for f in DATE_FORMATS for time in ("", *_TIMES)}
+
+
+def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArray:
+    """Trim the texts of a column; words for "missing" become missing, except those in `keep`."""
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "True", "False")
     trimmed = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return pc.if_else(pc.is_in(trimmed, pa.array(MISSING)), pa.scalar(None, pa.string()), trimmed)
+    missing = pa.array([word for word in MISSING if word not in keep])
+    return pc.if_else(pc.is_in(trimmed, missing), pa.scalar(None, pa.string()), trimmed)
 
 
 def is_text(kind: pa.DataType) -> bool:

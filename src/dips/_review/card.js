@@ -8,7 +8,7 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 
 /** The classes to compare the row with: its own and the suggested one, or while these are hidden, the first few. */
 function comparedClasses(about, card) {
-  if (!card.label) return about.classes.map((_, c) => c).slice(0, COMPARED);
+  if (!card.label) return about.classes.map((_, c) => c).slice(0, card.picture ? 2 * COMPARED : COMPARED);
   const { given, suggested } = card.label;
   const other = suggested >= 0 ? suggested : about.classes.length === 2 ? 1 - given : -1;
   return [given, ...(other >= 0 ? [other] : [])];

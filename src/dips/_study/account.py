@@ -15,6 +15,7 @@ from dips._files.target import Target
 from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
 from dips._tools.arrays import Array, Rows
+from dips._tools.names import beside
 from dips.backbones import find_backbone
 
 _COLUMNS = (
@@ -35,6 +36,7 @@ _COLUMNS = (
     "round",
     "reason",
 )
+_ADDED_LATER = ("held_out",)
 
 
 def account_of(
@@ -78,7 +80,7 @@ def account_of(
 
 def id_columns(ids: list[str]) -> dict[str, str]:
     """What the columns that name a row are called in the account."""
-    return {name: f"{name} (input)" if name in _COLUMNS else name for name in ids}
+    return beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
 
 
 def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:

@@ -55,7 +55,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     table = _stack(labeled_tables, more_tables, settings.target)
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
-        n_more=table.n_rows - n_labeled_files,
+        n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
     )  # fmt: skip
     marks = () if settings.verified is None else (settings.verified,)
     for role, names in (("id", settings.id), ("drop", settings.drop), ("verified", marks)):
@@ -68,7 +68,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     if not schema.used:
         raise DataError(
-            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
+            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns[:8])}"
+            f"{f' and {len(schema.columns) - 8:,} more' if len(schema.columns) > 8 else ''}."
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)

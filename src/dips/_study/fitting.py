@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
-from dips._tools.files import without_nan, write_json, write_whole
+from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
 
 _CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
@@ -86,10 +87,16 @@ def fit(
     (120, ['config.json', 'held_out.parquet', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv',
     'samples.parquet'])
     """
-    began = time.monotonic()
     observer = observer or PythonWarnings()
     checked = Settings(target=target, **settings).checked()
-    folder = RunFolder(out, force)
+    with RunFolder(out, force).held() as folder:
+        return _fit(folder, data, unlabeled, checked, command, observer)
+
+
+def _fit(
+    folder: RunFolder, data: Any, unlabeled: Any, checked: Settings, command: str | None, observer: Observer
+) -> Run:
+    began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
     split = hold_out(study.given, checked, study.target)
@@ -125,7 +132,7 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
     n_labeled_files = len(study.sources) - study.n_unlabeled_sources
     return {
         "made_by": "dips fit",
-        "command": command or " ".join(["python", *sys.argv[:1]]),
+        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings.to_json(),
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
@@ -231,10 +238,9 @@ def _write(
     about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}
     saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
-    if model_folder.exists():
-        for left_over in model_folder.iterdir():
-            left_over.unlink()
-    save_model(saved, model_folder)
+    with writing(folder.path):
+        shutil.rmtree(model_folder, ignore_errors=True)  # of a process that was killed while it wrote
+        save_model(saved, model_folder)
     samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
-from dips._study.folder import MARK
+from dips._study.folder import MARK, recover
 from dips._tools.arrays import Array
 from dips.exceptions import ModelError
 
@@ -22,6 +22,7 @@ class Run:
     Parameters
     ----------
     folder : path
+    untrusted : load the model in a child process first
 
     Attributes
     ----------
@@ -33,8 +34,9 @@ class Run:
     warnings : what the trainings warned of
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Path | str, untrusted: bool = False) -> None:
+        self.folder, self.untrusted = Path(folder), untrusted
+        recover(self.folder)
         if not (self.folder / MARK).exists():
             raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
 
@@ -67,7 +69,7 @@ class Run:
     @cached_property
     def model(self) -> SavedModel:
         """The chosen model."""
-        return load_model(self.folder / "model")
+        return load_model(self.folder / "model", untrusted=self.untrusted)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -93,6 +95,9 @@ class Run:
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
+        if not isinstance(record, dict):
+            raise ModelError(f"{self.folder / name} holds no settings; get the folder from its source again.")
+        return record

@@ -28,6 +28,7 @@ class Settings:
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
     verified : the column that holds yes where somebody has checked the label
     corrections : a file with what reviewers say of labels
+    keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
     backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
@@ -46,6 +47,7 @@ class Settings:
     unlabeled_mark: tuple[str, ...] = ()
     verified: str | None = None
     corrections: str | None = None
+    keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
     backbone: str = "xgboost"
@@ -77,14 +79,14 @@ class Settings:
             )
         if self.max_unlabeled < 1:
             raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
-        if self.time_limit is not None and self.time_limit <= 0:
+        if self.time_limit is not None and not self.time_limit > 0:
             raise SettingsError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
         if self.jobs == 0:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
         self._check_order()
-        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
+        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
         return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
 
     def _check_order(self) -> None:
@@ -114,7 +116,9 @@ def read_config(path: Path) -> dict[str, Any]:
             record = record.get("settings", {}) | {k: record[k] for k in ("data", "unlabeled") if k in record}
         else:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, AttributeError) as error:
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, AttributeError, RecursionError) as error:
         raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
     known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}

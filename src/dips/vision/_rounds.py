@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
+from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence
 from dips.vision import _checkpoint, _distributed
@@ -100,6 +102,11 @@ class ImageRounds:
 
     def proceed(self) -> Iterator[None]:
         """Train to the end, yielding after every few steps, so that several trainings can share one device."""
+        writes = self.path is not None and _distributed.rank() == 0
+        with only_writer(self.path) if writes and self.path else contextlib.nullcontext():
+            yield from self._proceed()
+
+    def _proceed(self) -> Iterator[None]:
         if self.path is not None:
             _checkpoint.load(self.path, self)
         self._began = time.perf_counter() - self.elapsed_s

@@ -38,6 +38,7 @@ def fit(
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
+    keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     backbone: o.Backbone = "xgboost",
@@ -79,6 +80,7 @@ def fit(
                 unlabeled_mark=tuple(unlabeled_mark),
                 verified=verified,
                 corrections=o.corrections_from(context, corrections, reviewed),
+                keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
                 backbone=backbone,
