@@ -63,6 +63,7 @@ def review(
         return
     made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
     _serve(made, host, no_open)
+    _say_goodbye(made.desk)
 
 
 def _run_demo(no_open: bool, **server: Any) -> None:
@@ -82,7 +83,6 @@ def _serve(server: Any, host: str, no_open: bool) -> None:
     if not no_open:
         webbrowser.open(address)
     server.serve()
-    _say_goodbye(server.desk)
 
 
 def _say_goodbye(desk: Desk) -> None:
