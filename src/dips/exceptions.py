@@ -45,6 +45,10 @@ class OutputError(UserError):
     exit_code = 4
 
 
+class ReviewError(UserError):
+    """Something that a review cannot do, or a trail of decisions that was changed."""
+
+
 class ModelError(UserError):
     """A model folder that is damaged, or was written in a format that this version does not read."""
 

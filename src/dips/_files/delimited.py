@@ -28,6 +28,18 @@ def read_delimited(
     open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
 ) -> tuple[pa.Table, str, list[str]]:
     """Return the table (all text), its source, and notes on what was guessed."""
+    encoding, delimiter, header, notes = find_layout(open_bytes, source, tabs)
+    table, invalid = _parse(open_bytes, encoding, delimiter, header)
+    if invalid:
+        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # once more, with line numbers
+        _refuse_ragged(invalid, delimiter, source)
+    return table, source, notes
+
+
+def find_layout(
+    open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
+) -> tuple[str, str, list[str], list[str]]:
+    """Return the encoding, the delimiter and the header, and notes on what was guessed."""
     encoding, notes = _encoding(open_bytes, source)
     with open_bytes() as stream:
         head = stream.read(_HEAD)
@@ -40,11 +52,7 @@ def read_delimited(
     except csv.Error as error:
         raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
     _refuse_missing_header(header, source)
-    table, invalid = _parse(open_bytes, encoding, delimiter, header)
-    if invalid:
-        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # once more, with line numbers
-        _refuse_ragged(invalid, delimiter, source)
-    return table, source, notes
+    return encoding, delimiter, header, notes
 
 
 def find_delimiter(text: str) -> str:

@@ -26,10 +26,11 @@ from dips._files.delimited import read_delimited
 from dips._files.limits import bounded, check_metadata, check_workbook
 from dips.exceptions import DataError, InputTypeError
 
-_TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
-_EXCEL = {".xlsx", ".xlsm"}
-_PARQUET = {".parquet", ".pq"}
-_FEATHER = {".feather", ".arrow", ".ipc"}
+TABS = {".tsv", ".tab"}
+TEXT = TABS | {".csv", ".txt", ".dat", ".data"}
+EXCEL = {".xlsx", ".xlsm"}
+PARQUET = {".parquet", ".pq"}
+FEATHER = {".feather", ".arrow", ".ipc"}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -105,6 +106,12 @@ def read_table(data: Any) -> Table:
     return table
 
 
+def kind_of(path: Path) -> tuple[str, str]:
+    """Return what a file's name says it is, such as ".csv", and how it is compressed, such as ".gz"."""
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    return (Path(path.stem).suffix.lower() if compression else path.suffix.lower()), compression
+
+
 def _read_file(path: Path) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
@@ -118,33 +125,33 @@ def _read_file(path: Path) -> Table:
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
-    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
-    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    kind, compression = kind_of(path)
     try:
-        if kind in _PARQUET:
+        if kind in PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)
             return Table(_sound(pa.parquet.read_table(_source(path, compression))), str(path))
-        if kind in _FEATHER:
+        if kind in FEATHER:
             return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
-        if kind in _EXCEL:
+        if kind in EXCEL:
             check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression))
-        if kind in _TEXT or (compression and not kind):
-            return Table(*read_delimited(lambda: _open(path, compression), str(path), kind in (".tsv", ".tab")))
+        if kind in TEXT or (compression and not kind):
+            return Table(*read_delimited(lambda: open_bytes(path, compression), str(path), kind in TABS))
     except DataError:
         raise
     except _DAMAGE as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
-    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER))
+    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
 
 
-def _open(path: Path, compression: str) -> BinaryIO:
+def open_bytes(path: Path, compression: str) -> BinaryIO:
+    """Open a file to read what it holds, unpacked."""
     if not compression:
         return path.open("rb")
     return bounded(cast(BinaryIO, _OPENERS[compression](path)), path)
@@ -170,7 +177,7 @@ def _refuse_impossible(path: Path) -> None:
 
 def _source(path: Path, compression: str) -> Any:
     """Formats that are read from their end need a plain file."""
-    return pa.BufferReader(_open(path, compression).read()) if compression else str(path)
+    return pa.BufferReader(open_bytes(path, compression).read()) if compression else str(path)
 
 
 def _only_member(path: Path) -> Any:

@@ -25,6 +25,7 @@ _TOO_MANY = 6
 
 @app.command()
 def audit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
@@ -40,6 +41,7 @@ def audit(
     unlabeled_mark: o.Marks = [],  # noqa: B006
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
@@ -69,7 +71,7 @@ def audit(
             drop=tuple(drop),
             unlabeled_mark=tuple(unlabeled_mark),
             verified=verified,
-            corrections=None if corrections is None else str(corrections),
+            corrections=o.corrections_from(context, corrections, reviewed),
             keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,

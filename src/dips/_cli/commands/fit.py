@@ -27,6 +27,7 @@ _MANY_COLUMNS = 25
 
 @app.command()
 def fit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
@@ -36,6 +37,7 @@ def fit(
     unlabeled_mark: o.Marks = [],  # noqa: B006
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
@@ -77,7 +79,7 @@ def fit(
                 drop=tuple(drop),
                 unlabeled_mark=tuple(unlabeled_mark),
                 verified=verified,
-                corrections=None if corrections is None else str(corrections),
+                corrections=o.corrections_from(context, corrections, reviewed),
                 keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
