@@ -33,7 +33,8 @@ class Tally:
 class Worker:
     """A process that is attacked with one seed after another, and started anew when it dies."""
 
-    def __init__(self, name: str, place: Path, log: Path) -> None:
+    def __init__(self, name: str, place: Path, log: Path, environment: dict[str, str] | None = None) -> None:
+        self.environment = environment
         self.arguments = [sys.executable, "-m", "tests.attack.worker", name, str(place)]
         self.log = log.open("ab")
         self.process: subprocess.Popen[bytes] | None = None
@@ -42,7 +43,12 @@ class Worker:
         """Return how the attack ended."""
         if self.process is None:
             self.process = subprocess.Popen(
-                self.arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, cwd=ROOT
+                self.arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log,
+                cwd=ROOT,
+                env=self.environment,
             )
             if self._answer(300) != "ready":
                 raise RuntimeError(f"The worker did not start; see {self.log.name}.")
@@ -71,11 +77,17 @@ class Worker:
         self.log.close()
 
 
-def run(name: str, seeds: Iterable[int], timeout_s: float = 60, log: Path | None = None) -> Tally:
-    """Attack with every seed."""
+def run(
+    name: str,
+    seeds: Iterable[int],
+    timeout_s: float = 60,
+    log: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Tally:
+    """Attack with every seed, in a process with the given environment."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as place:
-        worker = Worker(name, Path(place), log or Path(place) / "log.txt")
+        worker = Worker(name, Path(place), log or Path(place) / "log.txt", environment)
         try:
             for seed in seeds:
                 tally.add(seed, worker.attack(seed, timeout_s))

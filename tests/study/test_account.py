@@ -25,7 +25,7 @@ def parts(quick):
     X = Preparation(study.schema).learn(study.table).encode(study.table)
     labeled = np.flatnonzero(study.target.is_labeled)
     used = np.arange(110, 150)  # not all of the unlabeled rows are put to use
-    judge, model = (c.fit(X, study.target.codes, labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
+    judge, model = (c.fit(study.examples(X), labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
     account = account_of(judge, study.table, study.target, study.ids, model, used, X)
     return study, X, judge, model, account
 

@@ -17,7 +17,7 @@ from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
 _SURE = 1e-3  # beliefs are taken for no surer than that
-_SD_OF_SLOPE, _SD_OF_CLASS, _SD_OF_COLUMNS = 0.3, 1.5, 1.0  # prior, in log odds; the last of all columns together
+_SD_OF_SLOPE, _SD_OF_CLASS, _SD_OF_COLUMNS = 0.3, 1.0, 0.5  # prior, in log odds; the last of all columns together
 _N_DRAWS = 100
 _ENOUGH_CHECKED = 10  # labels of a class, to know how many of them are wrong
 

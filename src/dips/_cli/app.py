@@ -30,7 +30,7 @@ _A_BUG = 1
 _NO_MEMORY = "There is not enough memory for this table; use fewer rows or columns."
 _OF_MEMORY = ("bad_alloc", "bad allocation", "Cannot allocate memory", "malloc of size")
 
-_ORDER = ("inspect", "fit", "audit", "compare", "predict", "report", "demo", "info")
+_ORDER = ("inspect", "fit", "audit", "review", "compare", "predict", "report", "demo", "info")
 
 
 class _InOrder(TyperGroup):
@@ -102,8 +102,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _add_commands() -> None:
-    from dips._cli import commands
-
+    commands = importlib.import_module("dips._cli.commands")
     for module in pkgutil.iter_modules(commands.__path__):
         importlib.import_module(f"{commands.__name__}.{module.name}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -99,6 +100,12 @@ class TerminalObserver(ProgressBars):
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
         self.enabled = enabled
+
+    def message(self, text: str, fraction: float) -> None:
+        """Name the stage; programs that start dips with DIPS_PROGRESS=json get a line of JSON for each."""
+        super().message(text, fraction)
+        if os.environ.get("DIPS_PROGRESS") == "json":
+            print(json.dumps({"stage": text, "fraction": fraction}), file=sys.stderr, flush=True)
 
     def on_record(self, record: dict[str, Any]) -> None:
         """Print a warning."""

@@ -8,9 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from dips._study.metrics import METRICS
+from dips._study.reviewing import corrections_of_run
+from dips._study.run import Run
 from dips._study.settings import read_config
 from dips.backbones._registry import default_names
 from dips.curators._choose import curator_names
+from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
 
 
@@ -26,6 +29,16 @@ def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
 def _as_typed(value: Any) -> Any:
     """Write a mapping as the option is typed, NAME=VALUE for each."""
     return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
+
+
+def corrections_from(context: typer.Context, corrections: Path | None, reviewed: Path | None) -> str | None:
+    """The file of corrections: as named, or written of what was decided on a run."""
+    if reviewed is None:
+        return None if corrections is None else str(corrections)
+    source = context.get_parameter_source("corrections")
+    if source is not None and source.name == "COMMANDLINE":
+        raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
+    return str(corrections_of_run(Run(reviewed)))
 
 
 def _one_of(names: Any) -> str:
@@ -76,6 +89,9 @@ CorrectionsFile = Annotated[
         "--corrections",
         help="A file with what reviewers say of labels: the --id or row, and label (a class, keep or unlabeled).",
     ),
+]
+Reviewed = Annotated[
+    Path | None, typer.Option("--reviewed", help="A run whose review is taken up: what was decided, as corrections.")
 ]
 Order = Annotated[
     str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")

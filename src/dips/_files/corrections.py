@@ -82,7 +82,7 @@ class Corrections:
         """
         read = encode_values(y)
         known = {str(c): code for code, c in enumerate(read.classes.tolist())}
-        rows = self._find(read.codes.size, {} if keys is None else key_columns(read_table(keys)))
+        rows = self.find(read.codes.size, {} if keys is None else key_columns(read_table(keys)))
         self._refuse_repeated(rows)
         codes, verified = read.codes.copy(), np.zeros(read.codes.size, dtype=bool)
         for line, (row, label) in enumerate(zip(rows, self.labels, strict=True)):
@@ -109,7 +109,7 @@ class Corrections:
             )
         return known[found]
 
-    def _find(self, n_rows: int, keys: dict[str, list[str | None]]) -> Rows:
+    def find(self, n_rows: int, keys: dict[str, list[str | None]]) -> Rows:
         """Position of each line's row: by its number, where the row still has the key, or else by the key."""
         shared = [name for name in keys if name in self.columns]
         if not shared and all(row is None for row in self.rows):

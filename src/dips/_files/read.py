@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -27,13 +28,14 @@ from dips._files.excel import read_sheet
 from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
 from dips._files.sqlite import SUFFIXES as _SQLITE
-from dips._files.sqlite import is_address, read_sqlite
+from dips._files.sqlite import address_of, is_address, read_sqlite
 from dips.exceptions import DataError, InputTypeError
 
-_TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
-_EXCEL = {".xlsx", ".xlsm"}
-_PARQUET = {".parquet", ".pq"}
-_FEATHER = {".feather", ".arrow", ".ipc"}
+TABS = {".tsv", ".tab"}
+TEXT = TABS | {".csv", ".txt", ".dat", ".data"}
+EXCEL = {".xlsx", ".xlsm"}
+PARQUET = {".parquet", ".pq"}
+FEATHER = {".feather", ".arrow", ".ipc"}
 _JSON = {".jsonl", ".ndjson", ".json"}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
@@ -131,6 +133,18 @@ def read_table(
     return table
 
 
+def kind_of(path: Path) -> tuple[str, str]:
+    """Return what a file's name says it is, such as ".csv", and how it is compressed, such as ".gz"."""
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    return (Path(path.stem).suffix.lower() if compression else path.suffix.lower()), compression
+
+
+def is_delimited(path: Path) -> bool:
+    """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
+    kind, compression = kind_of(path)
+    return kind in TEXT or bool(compression and not kind)
+
+
 def _read_file(path: Path, how: _How) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
@@ -144,50 +158,39 @@ def _read_file(path: Path, how: _How) -> Table:
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
-    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
-    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
+    kind, compression = kind_of(path)
     try:
-        if kind in _PARQUET:
+        if kind in PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)
             return Table(_sound(pa.parquet.read_table(_source(path, compression))), str(path))
-        if kind in _FEATHER:
+        if kind in FEATHER:
             return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
-        if kind in _EXCEL:
+        if kind in EXCEL:
             check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression), how)
         if kind in _JSON:
-            return Table(read_json_lines(lambda: _open(path, compression), str(path)), str(path))
+            return Table(read_json_lines(partial(open_bytes, path, compression), str(path)), str(path))
         if kind in _SQLITE and not compression:
-            columns, notes = read_sqlite(f"sqlite:///{path}")
+            columns, notes = read_sqlite(address_of(path))
             return Table(columns, str(path), notes)
-        if kind in _TEXT or (compression and not kind):
-            is_tabs = kind in (".tsv", ".tab")
-            return Table(
-                *read_delimited(lambda: _open(path, compression), str(path), is_tabs, how.skip_rows, how.wanted)
-            )
+        if is_delimited(path):
+            opened = partial(open_bytes, path, compression)
+            return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
     except DataError:
         raise
     except _DAMAGE as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
-    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER | _JSON | {*_SQLITE}))
+    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
 
 
-def opened_text(path: Path) -> tuple[Callable[[], BinaryIO], bool] | None:
-    """Return what opens a file of delimited text, and whether tabs delimit it; None for a file of another kind."""
-    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
-    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
-    if kind not in _TEXT:
-        return None
-    return lambda: _open(path, compression), kind in (".tsv", ".tab")
-
-
-def _open(path: Path, compression: str) -> BinaryIO:
+def open_bytes(path: Path, compression: str) -> BinaryIO:
+    """Open a file to read what it holds, unpacked."""
     if not compression:
         return path.open("rb")
     return bounded(cast(BinaryIO, _OPENERS[compression](path)), path)
@@ -213,7 +216,7 @@ def _refuse_impossible(path: Path) -> None:
 
 def _source(path: Path, compression: str) -> Any:
     """Formats that are read from their end need a plain file."""
-    return pa.BufferReader(_open(path, compression).read()) if compression else str(path)
+    return pa.BufferReader(open_bytes(path, compression).read()) if compression else str(path)
 
 
 def _only_member(path: Path) -> Any:
@@ -225,9 +228,9 @@ def _only_member(path: Path) -> Any:
 
 
 def _read_excel(path: Path, source: Any, how: _How) -> Table:
-    header, frame, notes = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
-    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    return Table(pa.table(columns, names=header), str(path), notes)
+    sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
+    columns = [_from_series(sheet.rows.iloc[:, j]) for j in range(sheet.rows.shape[1])]
+    return Table(pa.table(columns, names=sheet.header), str(path), sheet.notes)
 
 
 def _from_frame(frame: Any) -> pa.Table:

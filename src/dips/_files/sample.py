@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dips._files.delimited import find_dialect, iterate_delimited
-from dips._files.read import Table, opened_text, read_table, with_distinct_names
+from dips._files.read import (
+    PARQUET,
+    TABS,
+    Table,
+    is_delimited,
+    kind_of,
+    open_bytes,
+    read_table,
+    with_distinct_names,
+)
 from dips._files.sqlite import is_address
 from dips._tools.arrays import Array
 
@@ -72,18 +82,18 @@ def _batches(
 ) -> tuple[Iterator[Any], int, str, list[str]] | None:
     """Return the batches of a large file, about how many rows there are, its name and notes; None where it has none."""
     path = Path(data).expanduser()
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if path.suffix.lower() in PARQUET:
         file = pa.parquet.ParquetFile(path)
         return file.iter_batches(), file.metadata.num_rows, str(path), []
-    text = opened_text(path)
-    if text is None:
+    if not is_delimited(path):
         return None
-    open_bytes, is_tabs = text
-    dialect = find_dialect(open_bytes, str(path), is_tabs, skip_rows, wanted)
-    with open_bytes() as stream:
+    kind, compression = kind_of(path)
+    opened = partial(open_bytes, path, compression)
+    dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, wanted)
+    with opened() as stream:
         head = stream.read(1 << 20)
     n_about = int(path.stat().st_size * max(1, head.count(b"\n")) / max(1, len(head)))
-    return iterate_delimited(open_bytes, dialect, str(path)), n_about, str(path), dialect.notes
+    return iterate_delimited(opened, dialect, str(path)), n_about, str(path), dialect.notes
 
 
 def _sampled(

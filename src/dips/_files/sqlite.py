@@ -33,6 +33,11 @@ def file_of(address: str) -> Path:
     return Path(unquote(urlsplit(address).path).removeprefix("/")).expanduser()
 
 
+def address_of(path: Path) -> str:
+    """Return the address of a database that has one table."""
+    return f"sqlite:///{quote(str(path))}"
+
+
 def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
     """Return the table that the address names, and notes; the only table of a database needs no name."""
     path = file_of(address)

@@ -16,7 +16,7 @@ from dips._files.dates import is_date_format
 from dips._files.encoders import BUCKETS, ENCODERS
 from dips._files.prepare import Preparation
 from dips._tools.arrays import Array
-from dips.exceptions import ModelError
+from dips.exceptions import DamagedFileError, ModelError
 
 PREPARATION = ("preparation.json", "preparation.npz")
 _PARTS_OF_DATES = {"day", "month", "weekday", "hour"}
@@ -95,4 +95,4 @@ def _is_scalar(value: Any) -> bool:
 
 def _require(holds: object, what: str) -> None:
     if not holds:
-        raise ValueError(what)
+        raise DamagedFileError(what)

@@ -23,7 +23,7 @@ from dips._tools.npz import read_arrays
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
 from dips.backbones._registry import families, find_family, handled_by
-from dips.exceptions import DipsError, ModelError, OutputError, UserError
+from dips.exceptions import DamagedFileError, DipsError, ModelError, OutputError, UserError
 
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
@@ -142,8 +142,10 @@ def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = Fa
         try_elsewhere(folder)
     try:
         return _loaded(folder, backbone)
-    except DipsError:
-        raise
+    except DipsError as error:
+        if not isinstance(error, DamagedFileError):
+            raise
+        raise ModelError(f"{folder} does not hold together: {error}. Get it from its source again.") from error
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
     except Exception as error:  # whatever a library says of a file that is not as it should be
@@ -194,8 +196,10 @@ def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
         backbone.save(saved.backbone, path)
         sync(path)
         backbone.check_file(path, n_features, len(saved.classes))
-    except DipsError:
-        raise
+    except DipsError as error:
+        if not isinstance(error, DamagedFileError):
+            raise
+        raise OutputError(f"{path} was not written in full ({error}); is the disk full?") from error
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
     except Exception as error:

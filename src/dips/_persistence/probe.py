@@ -9,11 +9,21 @@ from pathlib import Path
 from dips.exceptions import ModelError
 
 _TIMEOUT_S = 120
+_CHILD = """
+import sys
+from dips import load_model
+from dips.exceptions import ModelError
+try:
+    load_model(sys.argv[1])
+except ModelError as error:
+    sys.stdout.buffer.write(str(error).encode("utf-8", "replace"))
+    raise SystemExit(error.exit_code)
+"""
 
 
 def try_elsewhere(folder: Path) -> None:
     """Load the model in a child process; refuse it if that process refuses it, crashes or does not end."""
-    command = [sys.executable, "-m", "dips._persistence.probe", str(folder)]
+    command = [sys.executable, "-c", _CHILD, str(folder)]
     try:
         child = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired:
@@ -22,19 +32,3 @@ def try_elsewhere(folder: Path) -> None:
         raise ModelError(child.stdout.decode("utf-8", "replace").strip())
     if child.returncode != 0:
         raise ModelError(f"{folder} crashed the process that tried to load it ({child.returncode}); do not use it.")
-
-
-def main() -> int:
-    """Load the folder that the command line names; say what is wrong with it."""
-    from dips._persistence import load_model
-
-    try:
-        load_model(sys.argv[1])
-    except ModelError as error:
-        sys.stdout.buffer.write(str(error).encode("utf-8", "replace"))
-        return ModelError.exit_code
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -55,7 +55,9 @@ def how_learned(confidence: Array | float) -> Any:
     return np.digitize(confidence, [0.25, 0.5])
 
 
-def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan) -> str:
+def reason(
+    given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan, unit: str = ROW
+) -> str:
     """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
 
     Examples
@@ -71,7 +73,7 @@ def reason(given: Any, suggested: Any, confidence: float, out_of_fold: float, p_
     elif np.isfinite(confidence):
         parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
     if np.isfinite(out_of_fold):
-        parts.append(UNSEEN[ROW].format(round(100 * out_of_fold), label=given))
+        parts.append(UNSEEN[unit].format(round(100 * out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
     other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
     return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])

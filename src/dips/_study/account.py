@@ -79,9 +79,13 @@ def account_of(
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
     account["suspicion"] = suspicion_ranks(account, order)
     account["reason"] = _reasons(account, contrary, target)
-    called = beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
-    named = {called[name]: table.columns[name].to_pandas() for name in ids}
+    named = {column: table.columns[name].to_pandas() for name, column in id_columns(ids).items()}
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
+
+
+def id_columns(ids: list[str]) -> dict[str, str]:
+    """What the columns that name a row are called in the account."""
+    return beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
 
 
 def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:

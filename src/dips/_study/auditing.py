@@ -14,10 +14,12 @@ from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._report.suspects import suspects_of
+from dips._review.notebook import NotebookReview
 from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.leaks import LeakCheck
+from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.files import without_nan, write_whole
@@ -43,6 +45,23 @@ class LabelAudit:
     def suspects(self, order: str | None = None) -> pd.DataFrame:
         """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
         return suspects_of(self.samples, order)
+
+    def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:
+        """Look at the suspects one by one, in a notebook.
+
+        Shows the page of ``dips review`` in a frame. Where its libraries are missing (extra ``review``), or the browser
+        cannot reach this machine, there is a table that can be edited. What was decided is in ``corrections()``.
+
+        Parameters
+        ----------
+        folder : path, optional
+            Where decisions are kept. The same folder continues a review. By default it is a temporary one.
+        reviewer : str
+            Who looks; by default the page asks.
+        blinded : bool
+            Hide given and suggested labels until one has answered.
+        """
+        return review_findings(self.findings, folder, reviewer, blinded)
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""

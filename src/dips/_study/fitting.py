@@ -157,7 +157,7 @@ def _importances(
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
     rows = (split.train, split.unlabeled_apart_from(split.test))
-    model = _fitted(BY_NAME[comparison.chosen], study.examples(X), *rows, settings, comparison.warnings)
+    model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
     X_test, test_codes = X[split.test], codes[split.test]
     return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
 
@@ -176,8 +176,8 @@ class _Final:
 def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
     preparation = Preparation(study.schema).learn(study.table)
     X, chosen = preparation.encode(study.table), BY_NAME[comparison.chosen]
-    rows = {"rows": np.flatnonzero(study.target.is_labeled), "unlabeled": split.unlabeled}
-    fitted = partial(_fitted, examples=study.examples(X), **rows, settings=settings, log=comparison.warnings)
+    rows = (study.examples(X), np.flatnonzero(study.target.is_labeled), split.unlabeled)
+    fitted = partial(_fitted, *rows, settings, comparison.warnings)
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
     watched = watched_model(judge, lambda: model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN]))
@@ -185,7 +185,7 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate, examples: Examples, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog
+    examples: Examples, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog, candidate: Candidate
 ) -> Any:
     with caught_warnings() as messages:
         model = candidate.fit(examples, rows, unlabeled, settings)

@@ -25,6 +25,7 @@ from dips._tools.wording import option
 from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
+REVIEW = "review"  # the folder in it with what people decided
 _STATE = "state"
 
 
@@ -165,6 +166,10 @@ def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None
         raise OutputError(
             f"{path} is not a run folder of dips, and {option('force', True)} replaces a whole folder; choose another "
             "name."
+        )
+    if (path / REVIEW).exists():
+        raise OutputError(
+            f"{path} holds the decisions of a review, which nothing can bring back; choose another name with -o."
         )
 
 

@@ -180,7 +180,7 @@ class Backbone:
         raise NotImplementedError
 
     def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
-        """Refuse, with a ValueError, a file that :meth:`load` must not see, because its parts do not fit each other.
+        """Refuse, with any ValueError, a file that :meth:`load` must not see, because its parts do not fit each other.
 
         `n_features` is None where it is not known how many columns the model was trained on.
         """

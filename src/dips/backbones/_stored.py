@@ -1,14 +1,15 @@
-"""What the checks of stored models share; each says in a ValueError what does not hold together."""
+"""What the checks of stored models share; each says in a DamagedFileError what does not hold together."""
 
 from __future__ import annotations
 
 from dips._tools.arrays import Array
+from dips.exceptions import DamagedFileError
 
 
 def require(holds: object, what: str) -> None:
     """Refuse a file, and say because of what."""
     if not holds:
-        raise ValueError(what)
+        raise DamagedFileError(what)
 
 
 def within(values: Array, end: int) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips.backbones._stored import require, within
+from dips.exceptions import DamagedFileError
 
 _CORE = {"trees": 1, "part_names": 3}
 _TREES = {
@@ -27,12 +28,12 @@ _INNER = 2**32 - 1
 
 
 def check_catboost(path: Path, n_features: int | None, n_classes: int) -> None:
-    """Refuse, with a ValueError, a file whose trees, columns or classes do not fit each other."""
+    """Refuse, with a DamagedFileError, a file whose trees, columns or classes do not fit each other."""
     content = path.read_bytes()
     try:
         _check(content, n_features, n_classes)
     except (struct.error, IndexError, OverflowError) as error:
-        raise ValueError("it is cut off, or points outside of itself") from error
+        raise DamagedFileError("it is cut off, or points outside of itself") from error
 
 
 def _check(content: bytes, n_features: int | None, n_classes: int) -> None:

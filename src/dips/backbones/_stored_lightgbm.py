@@ -10,6 +10,7 @@ import numpy as np
 from dips._forest.forest import tree_problem
 from dips._tools.arrays import Array
 from dips.backbones._stored import require, within
+from dips.exceptions import DamagedFileError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?|[+-]?(inf|nan)", re.ASCII)
 _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -22,7 +23,7 @@ _BY_NODE = ("split_gain", "internal_value", "internal_weight", "internal_count")
 
 
 def check_lightgbm(path: Path, n_features: int | None, n_classes: int) -> None:
-    """Refuse, with a ValueError, a text whose trees, columns or classes do not fit each other."""
+    """Refuse, with a DamagedFileError, a text whose trees, columns or classes do not fit each other."""
     content = path.read_bytes()
     text = content.decode("utf-8")
     require("\0" not in text and "\r" not in text, "it holds characters that LightGBM does not write")
@@ -42,9 +43,9 @@ def check_lightgbm(path: Path, n_features: int | None, n_classes: int) -> None:
         try:
             _check_tree(tree, n_columns)
         except KeyError as error:
-            raise ValueError(f"tree {number} lacks {error.args[0]}") from None
+            raise DamagedFileError(f"tree {number} lacks {error.args[0]}") from None
         except ValueError as error:
-            raise ValueError(f"tree {number}: {error}") from None
+            raise DamagedFileError(f"tree {number}: {error}") from None
 
 
 def _parts(content: bytes) -> tuple[dict[str, str], list[dict[str, str]]]:
@@ -112,8 +113,8 @@ def _check_children(left: Array, right: Array, n_leaves: int) -> None:
     n_inner = n_leaves - 1
     children = np.concatenate([left, right])
     require(bool((children < n_inner).all() and (~children < n_leaves).all()), "a child is not a node of its tree")
-    nodes = [np.append(np.where(c < 0, n_inner + ~c, c), np.full(n_leaves, -1)) for c in (left, right)]
-    problem = tree_problem(*nodes, np.array([0, n_inner + n_leaves]))
+    lefts, rights = (np.append(np.where(c < 0, n_inner + ~c, c), np.full(n_leaves, -1)) for c in (left, right))
+    problem = tree_problem(lefts, rights, np.array([0, n_inner + n_leaves]))
     require(problem is None, problem or "")
 
 

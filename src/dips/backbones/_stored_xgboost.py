@@ -21,7 +21,7 @@ _OF_CATEGORIES = ("categories_nodes", "categories_segments", "categories_sizes",
 
 
 def check_xgboost(path: Path, n_features: int | None, n_classes: int) -> None:
-    """Refuse, with a ValueError, a file whose trees, columns or classes do not fit each other."""
+    """Refuse, with a DamagedFileError, a file whose trees, columns or classes do not fit each other."""
     learner = ubjson.loads(path.read_bytes())["learner"]
     param = learner["learner_model_param"]
     n_columns, n_groups = int(param["num_feature"]), max(1, int(param["num_class"]))

@@ -35,7 +35,7 @@ def read_torch_file(path: Path) -> Any:
         with zipfile.ZipFile(path) as archive:
             (member,) = [info for info in archive.infolist() if info.filename.endswith("/data.pkl")]
             if member.file_size > _MOST_BYTES:
-                raise ValueError(f"{member.filename} has {member.file_size:,} bytes")
+                raise pickle.UnpicklingError(f"{member.filename} has {member.file_size:,} bytes")
             with archive.open(member) as stream:
                 return read_pickle(stream)  # type: ignore[arg-type]
     with path.open("rb") as stream:

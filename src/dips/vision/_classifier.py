@@ -35,7 +35,7 @@ from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
 from dips.vision._observer import FitObserver
 from dips.vision._optimizer import Schedule
-from dips.vision._report import write_report
+from dips.vision._report import write_report, write_review
 from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe, predict
 
@@ -255,6 +255,25 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         write_report(self, _file("path", path), X, class_names, title)
+
+    def write_review(
+        self, folder: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
+    ) -> None:
+        """Write a folder that ``dips review`` opens: suspects one by one, beside the images most like them.
+
+        Parameters
+        ----------
+        folder : path
+            The folder to make. It holds all images: keep it as private as they are.
+        X : (n, height, width, channels) uint8, or (n, height, width) if gray
+            The fitted images in the same order, or a larger or a colored version of them.
+        class_names : sequence of str, optional
+            Names of the classes, in the order of ``classes_``; by default, the classes themselves.
+        title : str
+            What the review is about.
+        """
+        check_is_fitted(self)
+        write_review(self, Path(folder), X, class_names, title)
 
     def _recipe(self) -> Recipe:
         if isinstance(self.network, str) and self.network not in NETWORKS:

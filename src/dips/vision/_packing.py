@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from dips._tools.arrays import Array
-from dips.exceptions import InputError
+from dips.exceptions import DamagedFileError, InputError
 
 _MARK = b"dips-checkpoint-1\n"
 _SHAPE = "shape"  # the member that holds the JSON
@@ -32,12 +32,12 @@ def packed(state: Any) -> bytes:
 
 
 def unpacked(stored: bytes, device: torch.device) -> Any:
-    """Return the state that :func:`packed` wrote; a ValueError says what is wrong with the bytes."""
+    """Return the state that :func:`packed` wrote; a DamagedFileError says what is wrong with the bytes."""
     if not stored.startswith(_MARK):
-        raise ValueError("it was written by an earlier version of dips, or by another program")
+        raise DamagedFileError("it was written by an earlier version of dips, or by another program")
     digest, content = stored[len(_MARK) : len(_MARK) + 32], stored[len(_MARK) + 32 :]
     if hashlib.sha256(content).digest() != digest:
-        raise ValueError("it is damaged: its checksum differs")
+        raise DamagedFileError("it is damaged: its checksum differs")
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         return _rebuilt(json.loads(arrays[_SHAPE].tobytes()), arrays, device)
 

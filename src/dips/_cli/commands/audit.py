@@ -25,6 +25,7 @@ _TOO_MANY = 6
 
 @app.command()
 def audit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
@@ -46,6 +47,7 @@ def audit(
     skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
@@ -81,7 +83,7 @@ def audit(
             sheet=sheet,
             skip_rows=skip_rows,
             verified=verified,
-            corrections=None if corrections is None else str(corrections),
+            corrections=o.corrections_from(context, corrections, reviewed),
             keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,

@@ -25,6 +25,7 @@ from dips.exceptions import StoppedError
 
 @app.command()
 def fit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
@@ -40,6 +41,7 @@ def fit(
     skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
@@ -87,7 +89,7 @@ def fit(
                 sheet=sheet,
                 skip_rows=skip_rows,
                 verified=verified,
-                corrections=None if corrections is None else str(corrections),
+                corrections=o.corrections_from(context, corrections, reviewed),
                 keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
