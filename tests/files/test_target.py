@@ -110,3 +110,16 @@ def test_a_word_for_missing_can_be_a_class():
     found = target(["NA", "-", "EU"] * 5 + ["None", ""], keep=("NA", "-"))
     assert found.classes == ["-", "EU", "NA"]
     assert "'None' (1)" in found.notes[0]
+
+
+def test_booleans_with_other_names_are_texts():
+    labels = [True, False] * 5
+    assert target(labels).classes == [False, True]
+    assert target(labels, map_label={"True": "ill", "False": "well"}).classes == ["ill", "well"]
+
+
+def test_a_kept_label_is_not_doubted():
+    labels = ["unknown"] * 20 + ["yes", "no"] * 5
+    refused(r"say unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
+    found = target(labels, keep=("unknown",))
+    assert (found.classes, found.notes, found.words.unlabeled) == (["no", "unknown", "yes"], [], {})

@@ -12,7 +12,8 @@ import gzip
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -139,6 +140,19 @@ def kind_of(path: Path) -> tuple[str, str]:
     return (Path(path.stem).suffix.lower() if compression else path.suffix.lower()), compression
 
 
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Say in a sentence what a library found wrong with a file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except _DAMAGE as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        kind = kind_of(path)[0].lstrip(".") or "text"
+        raise DataError(f"{path} cannot be read as a {kind} file: {reason}.") from error
+
+
 def is_delimited(path: Path) -> bool:
     """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
     kind, compression = kind_of(path)
@@ -159,7 +173,7 @@ def _read_file(path: Path, how: _How) -> Table:
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
     kind, compression = kind_of(path)
-    try:
+    with damage_told(path):
         if kind in PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)
@@ -170,18 +184,13 @@ def _read_file(path: Path, how: _How) -> Table:
             check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression), how)
         if kind in _JSON:
-            return Table(read_json_lines(partial(open_bytes, path, compression), str(path)), str(path))
+            return Table(read_json_lines(partial(open_bytes, path, compression), path), str(path))
         if kind in _SQLITE and not compression:
             columns, notes = read_sqlite(address_of(path))
             return Table(columns, str(path), notes)
         if is_delimited(path):
             opened = partial(open_bytes, path, compression)
             return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
-    except DataError:
-        raise
-    except _DAMAGE as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
     known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "

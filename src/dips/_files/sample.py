@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dips._files.delimited import find_dialect, iterate_delimited
+from dips._files.limits import check_metadata
 from dips._files.read import (
     PARQUET,
     TABS,
     Table,
+    damage_told,
     is_delimited,
     kind_of,
     open_bytes,
@@ -62,19 +65,21 @@ def look_at(
     seed: int = 0,
 ) -> Look:
     """Read a table, or of a large file every n-th row by chance; see :func:`~dips._files.read.read_table`."""
-    batches = _batches(data, skip_rows, wanted) if _is_large(data) else None
-    if batches is None:
-        table = read_table(data, sheet, skip_rows, wanted)
-        labels = Table(table.columns.select([target]), table.source) if target in table.names else None
-        return Look(table, labels, np.arange(table.n_rows), table.n_rows)
-    return _sampled(*batches, target, np.random.RandomState(seed))
+    if _is_large(data):
+        with damage_told(Path(data)):
+            batches = _batches(data, skip_rows, wanted)
+            if batches is not None:
+                return _sampled(*batches, target, np.random.RandomState(seed))
+    table = read_table(data, sheet, skip_rows, wanted)
+    labels = Table(table.columns.select([target]), table.source) if target in table.names else None
+    return Look(table, labels, np.arange(table.n_rows), table.n_rows)
 
 
 def _is_large(data: Any) -> bool:
     if not isinstance(data, str | Path) or is_address(data):
         return False
-    path = Path(data).expanduser()
-    return path.is_file() and path.stat().st_size > _LARGE_FILE
+    path = os.path.expanduser(data)
+    return os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE
 
 
 def _batches(
@@ -84,6 +89,7 @@ def _batches(
     path = Path(data).expanduser()
     if path.suffix.lower() in PARQUET:
         file = pa.parquet.ParquetFile(path)
+        check_metadata(path, file.metadata.num_rows, file.metadata.num_columns)
         return file.iter_batches(), file.metadata.num_rows, str(path), []
     if not is_delimited(path):
         return None
@@ -103,6 +109,7 @@ def _sampled(
     share, labels, rows, n_rows = min(1.0, _SAMPLE / n_about), [], [], 0
     position = None
     for batch in batches:
+        batch.validate(full=True)  # arrow takes a file's word for it, and follows offsets blindly
         named, notes_of_names = with_distinct_names(pa.Table.from_batches([batch]))
         if not parts:
             notes = [*notes, *notes_of_names]
