@@ -24,7 +24,7 @@ _CERTAIN = 0.95  # balanced accuracy on rows not learned from, were all labels r
 _USUAL_NOISE, _AHEAD = 0.1, 0.15  # a share of wrong labels to reckon with, where all other columns are so far behind
 _PAIR_AHEAD = 0.15  # of a pair, before either of its columns
 _ENOUGH_ROWS, _ROWS_OF_PAIRS = 5_000, 1_000
-_COLUMNS_OF_PAIRS = 20
+_COLUMNS_OF_PAIRS = 16
 _LOOKED_AT = 3  # leaks that the other columns are compared with
 
 
