@@ -7,7 +7,7 @@ after 130, the next ones are chosen anew: by dips, the most probably wrong or th
 by cleanlab, the least normalized margin of out-of-fold probabilities of the same backbone first; or at random. The
 reviewer knows the truth, or errs in a tenth of the looks. The model is always ours, trained with the verified labels,
 except for "cleanlab alone": the backbone trained on the corrected table without the labels that cleanlab finds wrong.
-About ten minutes on one core for one seed.
+About ten minutes on one core for one seed. docs/review_results.md has the figures.
 """
 
 from __future__ import annotations

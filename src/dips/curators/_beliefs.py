@@ -40,7 +40,8 @@ class Beliefs(Curator):
 
     Attributes
     ----------
-    noise_rate_ : the estimated share of wrong labels
+    noise_rate_ : the estimated share of wrong labels; of the labels as given, where ``y_given`` tells what verified
+        labels were before
     noise_interval_ : lowest and highest share that explain the labels nearly as well
     teachers_ : weight of each teacher
     out_of_fold_ : (n_given,) probability of each given label by teachers that did not know it
