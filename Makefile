@@ -5,11 +5,15 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser-test bench bench-small docs dist lowest clean
+.PHONY: demo review-demo test attack audit-dependencies browser-test bench bench-small docs dist lowest clean
 
 # The main job on an embedded default: a table on the screen and a picture in demo.png.
 demo: $(VENV)/.demo
 	$(BIN)/python -m dips demo
+
+# The review on a table whose wrong labels are known: the browser opens, and in the end it says how many were found.
+review-demo: $(VENV)/.review
+	$(BIN)/python -m dips review --demo
 
 # Everything that must hold: style, types, behaviour. `make test EXTRAS=` does without PyTorch and skips its tests.
 test: $(VENV)/.dev-$(EXTRAS)
@@ -17,6 +21,11 @@ test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
+
+# Hostile tables, tampered models and records, kills, full disks, a sanitized kernel, pages in a browser: a table of counts.
+# All of it takes a day; ATTACK="--share 0.01" takes a hundredth of it, ATTACK="models disks" those two.
+attack: $(VENV)/.dev-$(EXTRAS)
+	$(BIN)/python tools/attack.py $(ATTACK)
 
 # The documentation site, in docs/_build/html; once its environment is there, no network is needed.
 docs: $(VENV)/.docs
@@ -29,14 +38,20 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python tools/check_dist.py dist
+	$(BIN)/python tools/sbom.py > dist/sbom.cdx.json
+
+# Known holes in what development installs, by the files' checksums in requirements-dev.txt; asks the network.
+audit-dependencies: $(VENV)/pyvenv.cfg
+	$(PIP) "pip-audit>=2.7"
+	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements-dev.txt
 
 # The tests on the lowest versions that pyproject.toml promises, in an environment of their own.
 LOWEST := $(VENV)-lowest
 lowest:
 	$(PYTHON) -m venv $(LOWEST)
-	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel > $(LOWEST)/lowest.txt
+	$(PYTHON) tools/lowest.py lightgbm catboost polars plot excel review > $(LOWEST)/lowest.txt
 	$(LOWEST)/$(notdir $(BIN))/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt \
-	  -e ".[lightgbm,catboost,polars,plot,excel]" pytest pytest-xdist hypothesis
+	  -e ".[lightgbm,catboost,polars,plot,excel,review]" pytest pytest-xdist hypothesis
 	$(LOWEST)/$(notdir $(BIN))/pytest -n auto -q
 
 # Time and memory, measured; tables on the screen, JSON in results/. BENCH=--quick takes minutes instead of most of an hour.
@@ -51,16 +66,20 @@ bench: $(VENV)/.bench
 bench-small: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/python benchmarks/small.py
 
-# The report in headless Chromium, with pictures in results/report; needs chromium and chromedriver on the path.
+# The report and the review in headless Chromium, with pictures in results/pages; needs chromium and chromedriver.
 browser-test: $(VENV)/.dev-$(EXTRAS)
 	$(PIP) "selenium>=4.20"
-	DIPS_PICTURES=results/report $(BIN)/pytest tests/report/test_browser.py -q
+	DIPS_PICTURES=results/pages $(BIN)/pytest tests/report/test_browser.py tests/review/test_browser.py -q
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
 	$(PIP) -e ".[plot]"
+	touch $@
+
+$(VENV)/.review: $(VENV)/pyvenv.cfg pyproject.toml constraints.txt
+	$(PIP) -e ".[review]"
 	touch $@
 
 $(VENV)/.dev-$(EXTRAS): $(VENV)/pyvenv.cfg pyproject.toml constraints.txt

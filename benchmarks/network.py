@@ -4,6 +4,8 @@
 ``python benchmarks/network.py TABLES/tables.npz --seeds 2`` prints the mean scores of every model by labels and noise,
 and by table. Rows are drawn at random; labels are flipped evenly to the other classes; scores are on 600 rows that no
 model has seen. The network also sees 400 unlabeled rows, which the others cannot use.
+
+``--no-supervised --labels 50 --noise 0.2 --unlabeled 0`` (then 100, 400, 800) shows what these rows are worth to it.
 """
 
 import argparse
@@ -26,7 +28,7 @@ from xgboost import XGBClassifier
 
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
-from dips.network._tasks import LABELS, NOISE, make_task, read_tables, scores_of
+from dips.network._tasks import LABELS, NOISE, UNLABELED, make_task, read_tables, scores_of
 from dips.network._weights import SHIPPED, Weights
 
 SCORES = ("accuracy", "log_loss", "auc", "auc_wrong")
@@ -84,17 +86,19 @@ def answer_network(network, table, task, draws):
     return np.concatenate([reading.of_context(), reading.ask(values[task.context :])])
 
 
-def run(tables, network, seeds, draws, folds):
-    """Every model on every task, one record each; without a network, the supervised ones."""
+def run(tables, network, options):
+    """Every model on every task, one record each."""
+    folds = not options.no_folds
     for table in tables:
-        for labels in LABELS:
-            for noise in NOISE if labels + 150 <= len(table.classes) else ():
-                for seed in range(seeds):
-                    task = make_task(table, labels, noise, seed)
+        for labels in options.labels:
+            for noise in options.noise if labels + 150 <= len(table.classes) else ():
+                for seed in range(options.seeds):
+                    task = make_task(table, labels, noise, seed, options.unlabeled)
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
-                    answers = {"network": answer_network(network, table, task, draws)} if network else {}
-                    for name, model in supervised(table.categorical).items():
+                    answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
+                    rivals = {} if options.no_supervised else supervised(table.categorical)
+                    for name, model in rivals.items():
                         try:
                             answers[name] = answer_supervised(model, task, folds)
                         except ValueError as error:  # too few labels of a class for the folds of calibration
@@ -125,6 +129,10 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--no-folds", action="store_true", help="do not judge labels by the supervised models")
+    parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
+    parser.add_argument("--noise", type=float, nargs="*", default=NOISE)
+    parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
+    parser.add_argument("--no-supervised", action="store_true", help="the network alone")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")
     options = parser.parse_args()
@@ -134,7 +142,7 @@ def main():
         warnings.simplefilter("ignore")
         tables = [table for path in options.tables for table in read_tables(path)]
         tables = [table for table in tables if not options.only or table.name in options.only]
-        for record in run(tables, network, options.seeds, options.draws, not options.no_folds):
+        for record in run(tables, network, options):
             records.append(record)
             if options.out:
                 with options.out.open("a") as file:

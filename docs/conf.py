@@ -92,5 +92,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {name: [] for name in ("index", "start", "method", "compare", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "start", "method", "compare", "changelog", "contributing", "security")}
 (HERE / "_extra" / "example").mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parent / "images" / "network"
 COLORS = ["#2b6cb0", "#e8a33d", "#3d9a6b"]
 WRONG = "#d03b2f"
 ROWS = 400
+CRISP = (2.5, 60.0)  # scores decide the class nearly alone
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "savefig.dpi": 100})
 
 
@@ -37,9 +38,9 @@ def draw_functions():
     fig, axes = plt.subplots(2, 4, figsize=(9.2, 4.6), layout="constrained")
     for number, (ax, kind) in enumerate(zip(axes.flat, [*kinds, _functions.prototypes], strict=False)):
         table = x[number : number + 1]
-        scatter(ax, table[0], _classes.by_score(draws, kind(draws, table, 3)).true[0], kind.__name__)
+        scatter(ax, table[0], _classes.by_score(draws, kind(draws, table, 3), CRISP).true[0], kind.__name__)
     caused, scores = _causal.causal(draws, 1, ROWS, 2, 3)
-    scatter(axes.flat[6], caused[0], _classes.by_score(draws, scores).true[0], "a network of causes")
+    scatter(axes.flat[6], caused[0], _classes.by_score(draws, scores, CRISP).true[0], "a network of causes")
     clustered, cluster = _latent.clustered(draws, 1, ROWS, 2, 6)
     scatter(axes.flat[7], clustered[0], cluster[0] % 3, "clusters")
     save(fig, "functions")
@@ -49,7 +50,7 @@ def draw_noise():
     """The same table under each kind of wrong labels."""
     draws = Draws("cpu", 9)
     x = standardised(draws.normal(1, ROWS, 2))
-    labels = _classes.by_score(draws, _functions.waves(draws, x, 2) * 6)
+    labels = _classes.by_score(draws, _functions.waves(draws, x, 2) * 6, CRISP)
     fig, axes = plt.subplots(1, 5, figsize=(11, 2.5), layout="constrained")
     for number, (ax, name) in enumerate(zip(axes, _noise.KINDS, strict=True)):
         kind = torch.tensor([[number]])

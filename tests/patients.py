@@ -17,7 +17,9 @@ def quick_backbones():
     """What is tested with these tables does not need good ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
-        patch.setattr(Effort, "for_labels", lambda n, n_folds=None: Effort(3, ("linear",), (), 2_000, 2_000))
+        patch.setattr(
+            Effort, "for_labels", lambda n, n_folds=None, network=False: Effort(3, ("linear",), (), 2_000, 2_000)
+        )
         yield
 
 

@@ -17,9 +17,10 @@ import dips
 LAYERS = (
     ("__main__",),
     ("_cli",),
-    ("_paper", "_demo"),
+    ("_paper", "_demo", "_review_demo"),
     ("testing",),
     ("_study", "vision"),
+    ("_review",),
     ("_report",),
     ("_persistence",),
     ("_estimators",),
@@ -35,7 +36,7 @@ LAYERS = (
     ("exceptions", "_version"),
 )
 TOP = "__init__"  # names the public parts and imports them when they are asked for; only the layers above may use it
-MAY_USE_TOP = ("__main__", "_cli", "_paper", "_demo")
+MAY_USE_TOP = ("__main__", "_cli", "_paper", "_demo", "_review_demo")
 
 SOURCE = Path(dips.__file__).parent
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

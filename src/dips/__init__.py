@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dips._estimators.model_selection import SemiSupervisedKFold
     from dips._estimators.pseudo_label import PseudoLabelClassifier
     from dips._estimators.self_training import SelfTrainingClassifier
+    from dips._files.corrections import Corrections, read_corrections
     from dips._persistence.model import load_model, save_model
     from dips._study.auditing import audit
     from dips._study.fitting import fit
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Audit": "_estimators.curated",
+    "Corrections": "_files.corrections",
     "CuratedClassifier": "_estimators.curated",
     "DataError": "exceptions",
     "ModelError": "exceptions",
@@ -41,12 +43,14 @@ _HOMES = {
     "characterize": "_estimators.curated",
     "fit": "_study.fitting",
     "load_model": "_persistence.model",
+    "read_corrections": "_files.corrections",
     "save_model": "_persistence.model",
 }
 _PACKAGES = ("backbones", "curators", "datasets", "exceptions", "labelers", "network", "testing", "vision")
 
 __all__ = [
     "Audit",
+    "Corrections",
     "CuratedClassifier",
     "DataError",
     "ModelError",
@@ -63,6 +67,7 @@ __all__ = [
     "characterize",
     "fit",
     "load_model",
+    "read_corrections",
     "save_model",
 ]
 

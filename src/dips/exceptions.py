@@ -14,6 +14,10 @@ class DipsError(Exception):
 
     exit_code = 3
 
+    def __str__(self) -> str:
+        """One line, whatever names and values of the data are quoted in it."""
+        return " ".join(super().__str__().splitlines())
+
 
 class UserError(DipsError, ValueError):
     """Something the user can change."""
@@ -41,10 +45,18 @@ class OutputError(UserError):
     exit_code = 4
 
 
+class ReviewError(UserError):
+    """Something that a review cannot do, or a trail of decisions that was changed."""
+
+
 class ModelError(UserError):
     """A model folder that is damaged, or was written in a format that this version does not read."""
 
     exit_code = 5
+
+
+class DamagedFileError(ModelError):
+    """A file whose parts do not fit each other; the message is the reason, and whoever opened it adds its name."""
 
 
 class StoppedError(DipsError):

@@ -61,3 +61,15 @@ def test_linear_columns_have_no_gaps_no_constants_and_an_indicator_of_each_of_fe
     assert np.isfinite(columns).all()
     assert columns[3, 0] == 0
     assert linear_columns(np.ones((5, 2))).shape == (5, 1)
+
+
+def test_numbers_that_only_the_backbone_can_hold_are_left_to_it():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    from dips import CuratedClassifier
+
+    X = np.random.RandomState(0).normal(size=(90, 3))
+    y = (X[:, 0] > 0).astype(int)
+    X[3, 1], X[5, 1] = 1e308, -1e308
+    model = CuratedClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9

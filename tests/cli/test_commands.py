@@ -110,6 +110,21 @@ def test_predict_writes_labels_and_probabilities_with_the_ids(run, place, tmp_pa
     assert out[["probability_ill", "probability_well"]].sum(axis=1).round(4).eq(1).all()
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_predictions_of_a_table_with_predictions_are_new_ones(run, place, tmp_path, kind, capsys):
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}[kind]
+    first, second = tmp_path / f"first.{kind}", tmp_path / f"second.{kind}"
+    old = TABLE.assign(predicted_outcome="old", probability_ill=-1.0)
+    old.to_csv(first) if kind == "csv" else old.to_parquet(first)
+    assert dips(["predict", str(run), str(first), "-o", str(second), "--keep-columns"]) == 0
+    assert "'predicted_outcome' is written as 'predicted_outcome (input)'" in capsys.readouterr().err
+    found = read(second)
+    assert found.columns.is_unique
+    assert set(found["predicted_outcome"]) == {"ill", "well"}
+    assert set(found["predicted_outcome (input)"]) == {"old"}
+    assert found["probability_ill"].between(0, 1).all()
+
+
 def test_predict_prints_csv_where_no_file_is_named(run, place, capsys):
     assert dips(["predict", str(run), str(place / "patients.csv"), "--keep-columns"]) == 0
     out, err = said(capsys)

@@ -1,9 +1,11 @@
 """Loaders on small files of the official layouts; downloads come from this disk."""
 
+import contextlib
 import hashlib
 import io
 import os
 import pickle
+import random
 import tarfile
 import zipfile
 
@@ -133,6 +135,51 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path):
     torch.save({"clean_label": Evil()}, tmp_path / "CIFAR-10_human.pt")
     with pytest.raises(DataError, match=r"The files of cifar10n cannot be read .* does not need"):
         load_images("cifar10n", tmp_path)
+
+
+class Forged:
+    """Pickles as an array of the given type, whose bytes are addresses."""
+
+    def __init__(self, dtype, shape=(10,), content=b"\x41" * 80):
+        self.dtype, self.shape, self.content = dtype, shape, content
+
+    def __reduce__(self):
+        rebuild = np.empty(0).__reduce__()
+        return rebuild[0], rebuild[1], (1, self.shape, self.dtype, False, self.content)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        Forged(np.dtype("O")),
+        Forged(np.dtype("O"), content=[1] * 10),
+        Forged(np.dtype([("a", "O")])),
+        Forged(np.dtype("i8"), shape=(11,)),
+        Forged(np.dtype("i8"), shape=(-10,)),
+        Forged(np.dtype("i8"), shape=(2**62, 4)),
+        Forged(np.dtype("V8")),
+        Forged("i8"),
+    ],
+)
+def test_a_forged_array_is_refused(tmp_path, forged):
+    cifar10(tmp_path)
+    torch.save({"clean_label": forged}, tmp_path / "CIFAR-10_human.pt")
+    with pytest.raises(DataError, match="The files of cifar10n cannot be read"):
+        load_images("cifar10n", tmp_path)
+
+
+def test_flipped_bits_are_refused_or_harmless(tmp_path):
+    _, y = cifar10(tmp_path)
+    path, rng = tmp_path / "CIFAR-10_human.pt", random.Random(0)
+    torch.save({"clean_label": y, "worse_label": 1 - y}, path, _use_new_zipfile_serialization=False)
+    assert (load_images("cifar10n", tmp_path).noisy["worse"] == 1 - y).all()
+    whole = path.read_bytes()
+    for _ in range(150):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        with contextlib.suppress(DataError):
+            load_images("cifar10n", tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut short"])

@@ -136,9 +136,11 @@ def test_columns_of_the_account():
     assert model.samples_.columns.tolist() == [
         "source",
         "given_label",
+        "verified",
         "final_label",
         "round",
         "p_wrong",
+        "check_gain",
         "confidence",
         "aleatoric",
         "useful",

@@ -133,7 +133,9 @@ def test_an_audit_puts_wrong_labels_first_and_says_what_they_might_be():
     assert suggested.size / 300 == pytest.approx(0.2, abs=0.03)
     assert audit.samples.columns.tolist() == [
         "given_label",
+        "verified",
         "p_wrong",
+        "check_gain",
         "confidence",
         "aleatoric",
         "useful",

@@ -61,3 +61,10 @@ def test_ragged_rows_are_refused_with_their_line(tmp_path, text, words):
 
 def test_windows_line_ends_are_no_part_of_a_cell(tmp_path):
     assert read(tmp_path, "a,b\r\n1,2\r\n").columns.to_pylist() == [{"a": "1", "b": "2"}]
+
+
+def test_bytes_that_are_not_of_the_marked_encoding_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\n\xff\xfe,3,4\n")
+    with pytest.raises(DataError, match="begins as UTF-8, but byte 11 is not"):
+        read_table(path)

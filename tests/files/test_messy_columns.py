@@ -200,3 +200,10 @@ def test_short_notes_are_text_too():
     words = ["cough", "chest pain", "fever", "nausea", "dizzy", "rash", "back pain"]
     notes = [f"{RNG.choice(words)} {RNG.choice(words)} {i}" for i in range(100)]
     assert column(notes, "complaint")[0].kind == "text"
+
+
+def test_a_form_of_dates_that_cannot_be_read_is_refused():
+    for form in ("%Q", "%d.%d.%Y", "%"):
+        with pytest.raises(SettingsError, match="is not understood"):
+            read_types([f"seen=date:{form}"])
+    assert read_types(["seen=date:%H:%M %d/%m/%y"]) == {"seen": "date:%H:%M %d/%m/%y"}

@@ -3,11 +3,14 @@
 import bz2
 import gzip
 import lzma
+import os
+import struct
 import zipfile
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 
 from dips._files import DataError, read_table
@@ -120,3 +123,36 @@ def test_columns_without_a_name_or_with_that_of_another_are_told_apart_and_said(
     assert table.names == ["a", "b", "a.2", "column_4", "a.3"]
     assert "no name in the header; called column_4" in table.notes[0]
     assert "the name of an earlier one; called a.2, a.3" in table.notes[1]
+
+
+def test_a_stream_damaged_inside_is_refused_in_one_sentence(tmp_path):
+    content = bytearray(gzip.compress(("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(500))).encode()))
+    content[200] ^= 255
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(content)
+    refused("cannot be read as a csv file: Error -3 while decompressing", path)
+
+
+def test_a_header_cell_without_end_is_refused(tmp_path):
+    refused("cannot be read as column names: field larger", written(tmp_path, "t.csv", "x" * 140_000 + ",y\n1,2\n"))
+
+
+def test_names_that_cannot_be_looked_for_are_refused(tmp_path):
+    refused("cannot be read: File name too long", tmp_path / ("x" * 5_000 + ".csv"))
+    refused("is not valid UTF-8; rename the file", tmp_path / os.fsdecode(b"t\xff.csv"))
+
+
+def test_a_pipe_is_not_taken_for_an_empty_file(tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    refused("is not a plain file, perhaps a pipe", tmp_path / "t.csv")
+
+
+def test_a_column_whose_offsets_lead_outside_of_it_is_refused(tmp_path):
+    path = tmp_path / "t.feather"
+    offsets, letters = pa.py_buffer(struct.pack("<4i", 0, 1, 2, 3)), pa.py_buffer(b"abc")
+    column = pa.StringArray.from_buffers(3, offsets, letters)
+    pa.feather.write_feather(pa.table({"a": column}), path, compression="uncompressed")
+    sound = path.read_bytes()
+    assert sound.count(offsets.to_pybytes()) == 1
+    path.write_bytes(sound.replace(offsets.to_pybytes(), struct.pack("<4i", 0, 1, 2**30, 2**30)))
+    refused("cannot be read as a feather file", path)

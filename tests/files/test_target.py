@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dips._files import DataError, read_table, read_target
@@ -25,7 +26,7 @@ def refused(words, labels, **settings):
         ([0, 1] * 5 + [None, None], [0, 1]),
         (["0", "1"] * 5 + [None, None], [0, 1]),
         (["0.0", "1.0"] * 5 + [None, None], [0, 1]),
-        ([True, False] * 5 + [None, None], ["False", "True"]),
+        ([True, False] * 5 + [None, None], [False, True]),
         (["10", "9"] * 5 + [None, None], [9, 10]),
         (["01", "1"] * 5 + [None, None], ["01", "1"]),
     ],
@@ -82,3 +83,43 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest():
 
 def test_rows_of_other_files_follow_without_a_label():
     assert target(["no", "yes"] * 5, n_more=3).codes.tolist() == [0, 1] * 5 + [-1] * 3
+
+
+@pytest.mark.parametrize(
+    "stored", [pa.int64(), pa.uint64(), pa.decimal128(20), pa.string(), pa.dictionary(pa.int8(), pa.int64())]
+)
+def test_large_whole_numbers_stay_apart(stored):
+    labels = pa.array([1234567890123456789, 1234567890123456790] * 5 + [None])
+    column = labels.dictionary_encode() if pa.types.is_dictionary(stored) else labels.cast(stored)
+    found = read_target(read_table(pa.table({"x": range(11), "y": column})), "y")
+    assert found.classes == [1234567890123456789, 1234567890123456790]
+    assert found.codes.tolist() == [0, 1] * 5 + [-1]
+
+
+@pytest.mark.parametrize("label", [np.inf, -np.inf, 2.0**63, 1e300])
+def test_a_float_that_is_no_exact_label_is_refused(label):
+    refused("as a float, which cannot tell it from its neighbors", [0.0, 1.0, label] * 5)
+
+
+def test_words_for_missing_are_counted_in_a_note():
+    found = target(["no", "yes"] * 5 + ["NA", "NA", "?", ""])
+    assert found.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say keep_label='NA'."]
+
+
+def test_a_word_for_missing_can_be_a_class():
+    found = target(["NA", "-", "EU"] * 5 + ["None", ""], keep=("NA", "-"))
+    assert found.classes == ["-", "EU", "NA"]
+    assert "'None' (1)" in found.notes[0]
+
+
+def test_booleans_with_other_names_are_texts():
+    labels = [True, False] * 5
+    assert target(labels).classes == [False, True]
+    assert target(labels, map_label={"True": "ill", "False": "well"}).classes == ["ill", "well"]
+
+
+def test_a_kept_label_is_not_doubted():
+    labels = ["unknown"] * 20 + ["yes", "no"] * 5
+    refused(r"say unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
+    found = target(labels, keep=("unknown",))
+    assert (found.classes, found.notes, found.words.unlabeled) == (["no", "unknown", "yes"], [], {})

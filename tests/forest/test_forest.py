@@ -99,3 +99,18 @@ def test_a_model_that_is_misread_is_replayed_by_its_own_library(make, monkeypatc
 def test_a_forest_that_was_changed_is_checked_again():
     with pytest.raises(ValueError, match="The trees were misread"):
         replace(stumps(), base=np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("left", np.array([1, -1, -1, 1, -1, -1], dtype=np.int64)),
+        ("threshold", np.zeros(6, dtype=np.float16)),
+        ("feature", np.zeros(12, dtype=np.int32)[::2]),
+        ("offsets", np.array([0, 3, 6], dtype=np.int32)),
+        ("base", [0.0]),
+    ],
+)
+def test_an_array_that_compiled_code_would_misread_is_refused(name, array):
+    with pytest.raises(ValueError, match=f"{name} is not an array that the compiled code can read"):
+        replace(stumps(), **{name: array})

@@ -65,3 +65,19 @@ def test_a_model_cut_short_is_refused():
     for end in range(0, len(whole), 97):
         with pytest.raises(ValueError, match="not a complete UBJSON document"):
             loads(whole[:end])
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"[$Z#L\x7f\xff\xff\xff\xff\xff\xff\xff",  # more values than bytes, each of none
+        b"[$U#i\xfb\x00\x00\x00\x00\x00",  # a negative length
+        b"{i\xfeaU\x05}",
+        b"[" * 100_000,
+        b"{i\x01aU\x05i\x01aU\x06}",  # one name twice
+        b"{i\x01aU\x05}trailing",
+    ],
+)
+def test_a_document_made_to_trap_a_reader_is_refused(document):
+    with pytest.raises(ValueError, match="UBJSON document"):
+        loads(document)

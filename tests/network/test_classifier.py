@@ -233,8 +233,8 @@ def test_the_trained_network_finds_wrong_labels():
     given = np.where(wrong, 1 - truth, truth)
     given[100:] = -1
     model = PriorFittedClassifier(weights=SHIPPED, random_state=0).fit(X, given)
-    assert model.p_wrong_[:100][wrong[:100]].mean() > 0.5
-    assert model.p_wrong_[:100][~wrong[:100]].mean() < 0.2
+    p_wrong = model.p_wrong_[:100]
+    assert p_wrong[wrong[:100]].mean() > 5 * p_wrong[~wrong[:100]].mean()
     assert (model.transduction_ == truth).mean() > 0.9
 
 

@@ -98,9 +98,19 @@ def test_rows_of_a_class_without_label_do_not_count(model, cells):
     true = torch.full((2, 16), 2)
     present = cells.present.clone()
     present[:, 2] = False
-    loss, counts = losses_by_row(model(cells, 12), true, present, 8)
+    chances = torch.full((2, 16, cells.present.shape[1]), 1 / cells.present.shape[1])
+    loss, counts = losses_by_row(model(cells, 12), true, chances, present, 8)
     assert counts.sum() == 0
     assert loss.sum() == 0
+
+
+def test_unlabeled_rows_learn_chances_and_labeled_ones_the_class_that_came_out(model, cells):
+    logits, true = model(cells, 12), torch.zeros(2, 16, dtype=torch.long)
+    present = torch.ones_like(cells.present)
+    chances = torch.rand(2, 16, present.shape[1]).softmax(-1)
+    loss, _ = losses_by_row(logits, true, chances, present, 8)
+    assert torch.allclose(loss[:, :8], -logits[:, :8, :, 1].log_softmax(-1)[..., 0])
+    assert torch.allclose(loss[:, 8:], -(chances * logits[..., 0].log_softmax(-1))[:, 8:].sum(-1))
 
 
 def test_the_book_tells_losses_apart_and_starts_anew():

@@ -13,6 +13,8 @@ from dips.network._settings import PriorSettings
 TABLES, ROWS, COLUMNS, CLASSES = 12, 200, 5, 3
 FUNCTIONS = [_functions.linear, _functions.additive, _functions.waves, _functions.products, _functions.prototypes]
 
+CRISP = (2.5, 60.0)  # scores decide nearly alone
+
 
 @pytest.fixture
 def draws():
@@ -25,7 +27,7 @@ def x(draws):
 
 
 def labels_of(draws, x):
-    return _classes.by_score(draws, _functions.linear(draws, x, CLASSES))
+    return _classes.by_score(draws, _functions.linear(draws, x, CLASSES), CRISP)
 
 
 def accuracy_above_majority(values, classes):
@@ -48,21 +50,21 @@ def test_a_forest_learns_classes_made_by_a_function(draws, x, function):
     scores = function(draws, x, CLASSES)
     assert scores.shape == (TABLES, ROWS, CLASSES)
     assert scores.isfinite().all()
-    assert accuracy_above_majority(x, _classes.by_score(draws, scores).true) > 0.02
+    assert accuracy_above_majority(x, _classes.by_score(draws, scores, CRISP).true) > 0.02
 
 
 def test_a_forest_learns_rules_over_categories(draws, x):
     level = _columns.levels(draws, ranks(x), 6)
     scores = _rules.rules(draws, level, CLASSES, 6)
     one_hot = torch.nn.functional.one_hot(level, 6).flatten(2)
-    assert accuracy_above_majority(one_hot, _classes.by_score(draws, scores).true) > 0.05
+    assert accuracy_above_majority(one_hot, _classes.by_score(draws, scores, CRISP).true) > 0.05
 
 
 def test_causes_and_effects_tell_the_class(draws):
     x, scores = _causal.causal(draws, TABLES, ROWS, COLUMNS, CLASSES)
     assert x.shape == (TABLES, ROWS, COLUMNS)
     assert torch.cat([x, scores], 2).isfinite().all()
-    assert accuracy_above_majority(x, _classes.by_score(draws, scores).true) > 0.02
+    assert accuracy_above_majority(x, _classes.by_score(draws, scores, CRISP).true) > 0.02
 
 
 def test_a_cluster_is_told_by_its_rows(draws):
@@ -96,12 +98,20 @@ def test_levels_are_few_uneven_and_whole(draws, x):
 @pytest.mark.parametrize("classes", [2, 7])
 def test_intervals_and_scores_use_every_class_name(draws, classes):
     scores = draws.normal(40, ROWS, classes)
-    for labels in (_classes.by_score(draws, scores), _classes.by_interval(draws, scores)):
+    for labels in (_classes.by_score(draws, scores, CRISP), _classes.by_interval(draws, scores, (0.02, 0.8))):
         assert labels.true.min() == 0
         assert labels.true.max() == classes - 1
         assert (labels.runner_up != labels.true).all()
         assert labels.runner_up.max() < classes
         assert labels.doubt.isfinite().all()
+
+
+def test_the_chances_are_those_of_the_classes_that_come_out(draws):
+    labels = _classes.by_score(draws, draws.normal(200, ROWS, CLASSES), (0.5, 2.0))
+    assert torch.allclose(labels.chances.sum(-1), torch.ones(200, ROWS))
+    came_out = torch.nn.functional.one_hot(labels.true, CLASSES).float()
+    likely = labels.chances > 0.6
+    assert came_out[likely].mean() == pytest.approx(labels.chances[likely].mean().item(), abs=0.02)
 
 
 def test_warped_columns_keep_the_order_of_their_values(draws, x):
@@ -114,7 +124,11 @@ def test_warped_columns_keep_the_order_of_their_values(draws, x):
 
 def test_cells_are_missing_in_some_tables_only(draws, x):
     rank = ranks(draws.normal(300, 60, COLUMNS))
-    gone = _columns.missing(draws, rank, draws.integers(300, 60, high=2), 2).float().mean((1, 2))
+    gone = (
+        _columns.missing(draws, rank, draws.integers(300, 60, high=2), 2, draws.chance(300, 1, p=0.4))
+        .float()
+        .mean((1, 2))
+    )
     assert 0.4 < (gone == 0).float().mean() < 0.9
     assert gone.max() > 0.2
 
@@ -122,7 +136,7 @@ def test_cells_are_missing_in_some_tables_only(draws, x):
 @pytest.mark.parametrize("classes", [2, 6])
 def test_noise_keeps_to_its_bounds_and_a_quarter_is_clean(draws, classes):
     scores, settings = draws.normal(800, 64, classes), PriorSettings()
-    labels = _classes.by_score(draws, scores)
+    labels = _classes.by_score(draws, scores, CRISP)
     given, rate = _noise.dirty(draws, labels, ranks(scores), classes, settings)
     assert given.min() >= 0
     assert given.max() < classes
@@ -131,7 +145,7 @@ def test_noise_keeps_to_its_bounds_and_a_quarter_is_clean(draws, classes):
 
 
 def test_noise_near_the_border_hits_doubtful_rows(draws):
-    labels = _classes.by_score(draws, draws.normal(100, ROWS, 2))
+    labels = _classes.by_score(draws, draws.normal(100, ROWS, 2), CRISP)
     border = torch.full((100, 1), _noise.KINDS.index("border"))
     likelier = _noise.wrong_chance(draws, border, labels, ranks(draws.normal(100, ROWS, 3)), 2)
     assert likelier[labels.doubt > 0.8].mean() > 2 * likelier[labels.doubt < 0.5].mean()

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dips._cli.app import run
+from dips._tools.locks import only_writer
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.usefixtures("tables")
@@ -82,3 +83,11 @@ def test_a_data_set_that_cannot_be_read_is_left_out_and_said_so(paper, tmp_path,
     monkeypatch.setenv("DIPS_DATA", str(tables))
     assert (code, "3 trials done" in printed) == (0, True)
     assert "covid is left out: The table of covid lacks the columns" in remarks
+
+
+def test_an_experiment_is_run_by_one_process_at_a_time(paper, tmp_path):
+    (tmp_path / "results").mkdir()
+    with only_writer(tmp_path / "results" / "clean-labels"):
+        code, _, said = paper("run", "clean-labels", "--seeds", "1")
+    assert code == 4
+    assert "is being written by process" in said

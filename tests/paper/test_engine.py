@@ -127,6 +127,24 @@ def test_what_is_no_record_is_made_again(store, content):
     assert json.loads(path.read_text())["outcome"] == {"square": 9}
 
 
+def test_a_record_that_was_edited_is_made_again(store):
+    run([Square(3)], store)
+    (path,) = store.folder.glob("records/*/*.json")
+    path.write_text(path.read_text().replace('"square": 9', '"square": 7'))
+    assert store.get(Square(3).key()) is None
+    assert run([Square(3)], store).done == 1
+    assert outcomes(store, [Square(3)]) == [{"square": 9}]
+
+
+@pytest.mark.parametrize(("accuracy", "counts"), [(0.7, True), (7, False), (-0.1, False), ("much", False)])
+def test_a_record_without_a_checksum_counts_if_its_shares_are_shares(store, accuracy, counts):
+    key, record = Square(3).key(), {"settings": {}, "status": "done", "outcome": {"curve": [{"accuracy": accuracy}]}}
+    store.put(key, record)
+    (path,) = store.folder.glob("records/*/*.json")
+    path.write_text(json.dumps(record))
+    assert (store.get(key) == record) is counts
+
+
 def test_warnings_of_a_job_are_kept_not_shown(store, recwarn):
     class Warns(Square):
         def run(self):

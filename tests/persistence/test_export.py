@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dips._files import OutputError
@@ -74,3 +76,28 @@ def test_a_name_that_no_file_can_have_is_said(tmp_path, name):
 def test_a_folder_that_is_not_there_is_said(tmp_path):
     with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
         write_frame(pd.DataFrame({"a": np.arange(3)}), tmp_path / "gone" / "out.csv")
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", object])
+def test_formulas_are_defused_whatever_the_type_of_the_column(dtype):
+    assert to_csv(pd.DataFrame({"a": pd.Series(["=1+1", "x"], dtype=dtype)})) == "a\n'=1+1\nx\n"
+
+
+def test_formulas_of_a_dictionary_column_of_parquet_are_defused():
+    frame = pa.table({"a": pa.array(["=1+1", "x", None]).dictionary_encode()}).to_pandas()
+    assert to_csv(frame) == 'a\n\'=1+1\nx\n""\n'
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_whole_numbers_with_gaps_keep_every_digit(tmp_path, kind):
+    labels = pd.Series([1234567890123456789, None, 1234567890123456790], dtype=object)
+    write_frame(pd.DataFrame({"label": labels}), tmp_path / f"t.{kind}")
+    if kind == "csv":
+        assert (tmp_path / "t.csv").read_text() == 'label\n1234567890123456789\n""\n1234567890123456790\n'
+    else:
+        assert pq.read_table(tmp_path / "t.parquet")["label"].to_pylist() == [1234567890123456789, None, labels[2]]
+
+
+def test_headers_that_become_the_same_are_refused():
+    with pytest.raises(OutputError, match="Two columns would both be called"):
+        to_csv(pd.DataFrame([[1, 2]], columns=["=a", "'=a"]))

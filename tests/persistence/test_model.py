@@ -2,6 +2,7 @@
 
 import json
 import pickletools
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
-from dips._files import DataError, ModelError, Preparation, UserError, read_table, understand
+from dips._files import DataError, ModelError, OutputError, Preparation, UserError, read_table, understand
 from dips._persistence import SavedModel, load_model, save_model
-from dips.backbones import Backbone, register_backbone
+from dips.backbones import Backbone, find_backbone, register_backbone
 from dips.datasets import make_quadrants
 
 X, Y = make_quadrants(120, random_state=0)
@@ -241,3 +242,30 @@ def test_a_student_of_beliefs_is_kept_without_pickle(tmp_path):
     assert model.curator_.name == "beliefs"
     save_model(model, tmp_path / "model")
     assert (load_model(tmp_path / "model").predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_an_untrusted_model_is_tried_in_a_child_process(saved):
+    assert (load_model(saved, untrusted=True).predict(X) == load_model(saved).predict(X)).all()
+    (saved / "backbone.ubj").write_bytes(b"")
+    with pytest.raises(ModelError, match="has 0 bytes but was written with"):
+        load_model(saved, untrusted=True)
+
+
+def test_a_crash_of_the_child_is_a_sentence(saved, monkeypatch):
+    monkeypatch.setattr("sys.executable", shutil.which("false"))
+    with pytest.raises(ModelError, match="crashed the process that tried to load it"):
+        load_model(saved, untrusted=True)
+
+
+def test_a_file_that_a_library_did_not_finish_is_said(tmp_path, backbone, monkeypatch):
+    model = CuratedClassifier(backbone, curator="none", random_state=0).fit(X, Y)
+    family = type(find_backbone(model.estimator_))
+    whole = family.save
+
+    def save_most(self, fitted, path):
+        whole(self, fitted, path)
+        path.write_bytes(path.read_bytes()[:-200])
+
+    monkeypatch.setattr(family, "save", save_most)
+    with pytest.raises(OutputError, match=r"was not written in full .* is the disk full"):
+        save_model(model, tmp_path / "model")

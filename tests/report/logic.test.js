@@ -119,8 +119,17 @@ test("an image is said in words, and can be given another label", () => {
   assert.deepEqual(all.map(columns[5].at), ["well", "", "", ""]);
 });
 
-test("rows of a table cannot", () => {
-  assert.equal(column("corrected"), undefined);
+test("so can rows of a table", () => {
+  assert.ok(column("corrected").choice);
+  assert.deepEqual(logic.answersOf(["ill", "well"]), ["ill", "well", "keep", "unlabeled"]);
+  assert.deepEqual(logic.answersOf(["keep", "drop"]), ["keep", "drop", "unlabeled"]);
+});
+
+test("corrections are saved by row and by key, in the words that are read back", () => {
+  const lines = logic.correctionsOf(data, new Map([[0, 1], [1, 2], [2, 3]]));
+  assert.deepEqual(lines, [["row", "patient", "given", "label"], [7, "P7", "ill", "well"], [3, "P3", "well", "keep"], [9, "P9", "well", "unlabeled"]]);
+  const cut = { ...data, points: { ...data.points, id: ["P7…", "P3", "P9", "P1"] } };
+  assert.deepEqual(logic.correctionsOf(cut, new Map([[0, 1]])), [["row", "given", "label"], [7, "ill", "well"]]);
 });
 
 test("cells that begin as a formula are defused, numbers are not", () => {

@@ -1,34 +1,23 @@
 """The page as a person uses it, in headless Chromium; ``make browser-test`` runs it and keeps pictures."""
 
 import base64
-import os
-import shutil
 import time
 from pathlib import Path
 
 import pytest
 
+from dips import read_corrections
+from tests.chromium import PICTURES, complaints, new_browser, set_screen
+
 from .pages import hostile, hostile_images, images, large, many_classes, ordinary
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium with its driver; see make browser-test")
-PICTURES = os.environ.get("DIPS_PICTURES")
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    downloads = tmp_path_factory.mktemp("downloads")
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.downloads = downloads
+    driver = new_browser(tmp_path_factory.mktemp("downloads"))
     yield driver
     driver.quit()
 
@@ -45,11 +34,7 @@ def album(tmp_path_factory):
 
 
 def opened(browser, path, width=1200, scheme="light"):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-    media = {"features": [{"name": name, "value": value} for name, value in wishes.items()]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    set_screen(browser, width, 900, scheme)
     browser.get_log("browser")
     browser.get(Path(path).resolve().as_uri())
     return browser
@@ -72,10 +57,6 @@ def picture(browser, name):
     shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
     Path(PICTURES).mkdir(parents=True, exist_ok=True)
     Path(PICTURES, f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
-
-
-def complaints(browser):
-    return [e["message"] for e in browser.get_log("browser") if e["level"] in ("SEVERE", "WARNING")]
 
 
 def data(browser):
@@ -101,11 +82,11 @@ def click_point(browser, i):
     return tip
 
 
-def saved(browser):
+def saved(browser, button="export", name="suspects.csv"):
     """Lines of the list, saved."""
-    path = browser.downloads / "suspects.csv"
+    path = browser.downloads / name
     path.unlink(missing_ok=True)
-    find(browser, "#export").click()
+    find(browser, f"#{button}").click()
     for _ in range(50):
         if path.exists():
             break
@@ -291,6 +272,18 @@ def test_a_person_relabels_from_the_page(browser, album):
     find(browser, "#search").send_keys(Keys.SPACE, Keys.BACKSPACE)
     find(browser, "#given").send_keys("any given")
     assert find(browser, "#table tbody tr select").get_attribute("value") == "2"
+
+
+def test_corrections_of_a_table_are_saved_and_read_back(browser, page):
+    opened(browser, page)
+    assert not find(browser, "#corrections").is_enabled()
+    find(browser, "#table tbody tr select").send_keys("keep")
+    lines = saved(browser, "corrections", "corrections.csv")
+    assert lines[0].startswith("row,")
+    assert lines[1].endswith(",keep")
+    corrections = read_corrections(browser.downloads / "corrections.csv")
+    assert corrections.labels == ["keep"]
+    assert str(corrections.rows[0] + 1) == lines[1].split(",")[0]
 
 
 def test_nothing_in_names_of_images_runs(browser, tmp_path):

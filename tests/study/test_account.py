@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dips._estimators.reasons import reason
@@ -24,7 +25,7 @@ def parts(quick):
     X = Preparation(study.schema).learn(study.table).encode(study.table)
     labeled = np.flatnonzero(study.target.is_labeled)
     used = np.arange(110, 150)  # not all of the unlabeled rows are put to use
-    judge, model = (c.fit(X, study.target.codes, labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
+    judge, model = (c.fit(study.examples(X), labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
     account = account_of(judge, study.table, study.target, study.ids, model, used, X)
     return study, X, judge, model, account
 
@@ -75,7 +76,7 @@ def test_given_labels_have_a_probability_to_be_wrong_and_suspects_are_sorted_by_
 def test_a_curator_without_beliefs_ranks_by_confidence(parts):
     study, X, *_ = parts
     labeled = np.flatnonzero(study.target.is_labeled)
-    judge = JUDGE.fit(X, study.target.codes, labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
+    judge = JUDGE.fit(study.examples(X), labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
     account = account_of(judge, study.table, study.target, study.ids)
     assert account["p_wrong"].isna().all()
     assert noise_interval(judge) is None
@@ -120,3 +121,15 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
 )
 def test_reasons_are_in_words(arguments, words):
     assert reason(*arguments).startswith(words)
+
+
+def test_ids_that_are_called_as_columns_of_the_account_keep_their_values(parts):
+    study, _, judge, _, _ = parts
+    names = ["row", "row (input)", "held_out"]
+    columns = study.table.columns
+    for name in names:
+        columns = columns.append_column(name, pa.array([f"{name} {i}" for i in range(study.table.n_rows)]))
+    account = account_of(judge, replace(study.table, columns=columns), study.target, names)
+    called = account.columns[1:4].tolist()
+    assert called == ["row (input 2)", "row (input)", "held_out (input)"]
+    assert account.iloc[0, 1:4].tolist() == [f"{name} 0" for name in names]

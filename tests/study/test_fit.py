@@ -12,6 +12,7 @@ from dips._study import audit, fit
 from dips._study.candidates import Candidate
 from dips._study.compare import compare, hold_out
 from dips._study.data import read_data
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.leaks import LeakCheck
 from dips._study.settings import Settings
@@ -102,7 +103,7 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     for k, target in enumerate((study.target, other)):
         folder = RunFolder(tmp_path / str(k))
         folder.begin("")
-        found.append(compare(X, target, split, settings, folder))
+        found.append(compare(Examples(X, target.codes), target, split, settings, folder))
     assert found[0].validation == found[1].validation
     assert found[0].chosen == found[1].chosen
     assert all((found[0].test[name] == found[1].test[name]).all() for name in found[0].test)

@@ -1,10 +1,15 @@
 """A run folder is there in full or not at all; finished parts of a stopped run are found again."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from dips._files import OutputError
 from dips._study.folder import RunFolder
+from dips._study.run import Run
 
 
 def finished(path, force=False):
@@ -75,3 +80,73 @@ def test_an_empty_folder_is_a_fine_place(tmp_path):
     (tmp_path / "run").mkdir()
     finished(tmp_path / "run")
     assert (tmp_path / "run" / "config.json").exists()
+
+
+def test_force_never_replaces_a_plain_file(tmp_path):
+    (tmp_path / "notes").write_text("x")
+    with pytest.raises(OutputError, match="is a file, and this command makes a folder"):
+        RunFolder(tmp_path / "notes", force=True)
+    assert (tmp_path / "notes").read_text() == "x"
+
+
+def test_two_processes_cannot_write_one_run(tmp_path):
+    with RunFolder(tmp_path / "run").held():
+        with pytest.raises(OutputError, match=rf"is being written by process {os.getpid()} on .*; wait for it to end"):
+            RunFolder(tmp_path / "run").held().__enter__()
+        assert (tmp_path / ".run.lock").exists()
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_lock_of_a_killed_process_is_taken_over(tmp_path):
+    hold = (
+        "import sys\nfrom dips._study.folder import RunFolder\n"
+        "with RunFolder(sys.argv[1]).held(): print(1, flush=True); input()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", hold, tmp_path / "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    process.stdout.readline()
+    with pytest.raises(OutputError, match=f"is being written by process {process.pid}"):
+        RunFolder(tmp_path / "run").held().__enter__()
+    process.kill()
+    process.communicate()
+    assert (tmp_path / ".run.lock").exists()
+    with RunFolder(tmp_path / "run").held() as folder:
+        folder.begin("f")
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_run_is_replaced_in_one_step_or_recovered(tmp_path, monkeypatch, can_exchange):
+    finished(tmp_path / "run")
+    (tmp_path / "run" / "old").touch()
+    if not can_exchange:
+        monkeypatch.setattr("dips._study.folder.exchanged", lambda one, other: False)
+    steps = []
+
+    def killed_at_the_second(source, destination, move=os.replace):
+        if "unfinished" in str(source) and not (tmp_path / "run").exists():
+            raise KeyboardInterrupt
+        steps.append(source)
+        move(source, destination)
+
+    monkeypatch.setattr("os.replace", killed_at_the_second)
+    try:
+        finished(tmp_path / "run", force=True)
+    except KeyboardInterrupt:
+        assert not can_exchange
+        assert not (tmp_path / "run").exists()
+    monkeypatch.undo()
+    assert Run(tmp_path / "run").config == {}
+    assert (tmp_path / "run" / "old").exists() != can_exchange
+
+
+def test_a_folder_in_the_place_of_the_fingerprint_is_no_fingerprint(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    (folder.staging / "state" / "fingerprint").mkdir(parents=True)
+    assert not folder.begin("f")
+    assert folder.begin("f")
+
+
+def test_a_name_that_no_record_can_hold_is_refused_at_once(tmp_path):
+    with pytest.raises(OutputError, match="is not valid UTF-8; choose another name"):
+        RunFolder(tmp_path / os.fsdecode(b"r\xff"))

@@ -159,7 +159,8 @@ def test_rows_that_are_often_the_same_are_no_duplicates():
 
 
 def test_three_equal_rows_outvote_the_fourth():
-    found = Duplicates(np.array([0, 0, 0, 0, 1, 1]), np.array([1, 1, 1, 0, 0, 0]), False).contrary
+    same, nobody = np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, dtype=bool)
+    found = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary
     assert found.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
 
 
@@ -248,3 +249,38 @@ def test_what_was_found_while_reading_is_stored_in_the_run(tmp_path):
     assert reading["repeated_ids"] == {"patient_id": 60}
     assert {c["name"]: c["kind"] for c in reading["columns"]}["a"] == "number"
     assert set(reading) >= {"labels", "leaks", "duplicates", "groups", "columns"}
+
+
+def test_a_verified_label_outvotes_rows_that_are_the_same():
+    frame = pd.DataFrame({"a": np.arange(20.0)}).sample(60, replace=True, random_state=0, ignore_index=True)
+    codes, verified = np.zeros(60, dtype=int), np.zeros(60, dtype=bool)
+    same = np.flatnonzero(frame["a"] == frame["a"].mode()[0])
+    codes[same[0]], verified[same[0]] = 1, True
+    found = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, verified=verified)
+    assert found.contrary["row"].tolist() == same[1:].tolist()
+    assert set(found.contrary["code"]) == {1}
+    alone = Duplicates(found.same, codes, by_nature=False, verified=np.zeros(60, dtype=bool))
+    assert alone.contrary["row"].tolist() == same[:1].tolist()
+
+
+def test_a_verified_label_is_no_suspect_where_others_contradict_it():
+    frame = with_duplicates()
+    frame["checked"] = np.where(frame.index < 100, "yes", "no")
+    found = audit(frame, target="outcome", curator="adaptive", verified="checked")
+    suspects = set(found.suspects()["row"])
+    assert not suspects & set(range(1, 101))
+    assert set(range(1001, 1101)) <= suspects
+    assert any("100 labels contradict those of rows that are the same" in note for note in found.findings.notes)
+
+
+def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_out():
+    settings = Settings(target="outcome", group="patient_id")
+    frame = VISITS.copy()
+    last = ~frame.duplicated("patient_id", keep="last")
+    frame.loc[last, "outcome"] = None
+    given, now = read_data(frame, settings), read_data(VISITS, settings)
+    split = hold_out(given.target, settings, given.groups, now=now.target)
+    patient = VISITS["patient_id"].to_numpy()
+    assert not set(patient[split.train]) & set(patient[split.test])
+    assert set(split.test) == set(hold_out(given.target, settings, given.groups).test)
+    assert last.to_numpy()[split.train].any()

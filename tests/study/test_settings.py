@@ -6,6 +6,7 @@ import pytest
 
 from dips._files import UserError
 from dips._study.settings import Settings, read_config
+from dips.exceptions import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,20 @@ def test_a_config_file_that_is_not_there_is_said(tmp_path):
 def test_the_default_labeler_and_curator_are_those_of_the_estimators():
     checked = Settings(target="y").checked()
     assert (checked.labeler, checked.curator) == ("auto", "auto")
+
+
+def test_a_time_limit_that_is_no_number_is_refused():
+    with pytest.raises(SettingsError, match="time_limit is in minutes and above 0; got nan"):
+        Settings(target="y", time_limit=float("nan")).checked()
+
+
+def test_a_config_that_is_a_folder_or_too_deep_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+        read_config(tmp_path)
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    with pytest.raises(SettingsError, match="is not a readable json file"):
+        read_config(deep)
 
 
 def test_a_text_is_one_name():

@@ -1,9 +1,14 @@
+import pickle
+import random
+
 import pytest
 import torch
 
 from dips.curators import CURATORS
 from dips.curators._image_auto import ImageAuto
+from dips.exceptions import InputError, OutputError
 from dips.vision import _checkpoint as checkpoint
+from dips.vision._packing import packed
 from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 
 from .examples import PLAN, pool, recipe, weights
@@ -61,12 +66,11 @@ def test_a_write_that_breaks_off_leaves_the_last_checkpoint(tmp_path, monkeypatc
     checkpoint.save(path, run)
     before = path.read_bytes()
 
-    def break_off(state, file):
-        file.write(b"half")
-        raise OSError("disk full")
+    def break_off(handle):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(torch, "save", break_off)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("os.fsync", break_off)
+    with pytest.raises(OutputError, match=r"run\.pt cannot be written: No space left on device"):
         checkpoint.save(path, run)
     assert path.read_bytes() == before
 
@@ -74,3 +78,45 @@ def test_a_write_that_breaks_off_leaves_the_last_checkpoint(tmp_path, monkeypatc
 def test_settings_are_described_the_same_in_every_process():
     text = checkpoint.describe(pool(), recipe(), CURATORS.resolve(lambda evidence: evidence.confidence > 0))
     assert " at 0x" not in text
+
+
+class Runs:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code of the file ran')",)
+
+
+@pytest.mark.parametrize("write", [torch.save, lambda value, path: path.write_bytes(pickle.dumps(value))])
+def test_nothing_in_a_file_is_run(tmp_path, write):
+    path, run = tmp_path / "run.pt", run_with(None)
+    write({"described": run.described, "run": Runs()}, path)
+    with pytest.raises(InputError, match="written by an earlier version of dips, or by another program; remove it"):
+        checkpoint.load(path, run)
+
+
+def test_every_damage_is_refused(tmp_path):
+    path, run = tmp_path / "run.pt", run_with(None)
+    checkpoint.save(path, run)
+    whole, rng = path.read_bytes(), random.Random(0)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged if rng.random() < 0.7 else whole[: rng.randrange(len(whole))])
+        with pytest.raises(InputError, match="Training cannot continue from"):
+            checkpoint.load(path, run)
+
+
+def test_a_forged_checkpoint_is_refused_in_words(tmp_path):
+    path, run = tmp_path / "run.pt", run_with(None)
+    forged = {"described": run.described, "run": {"useful": 3}, "training": {}}
+    path.write_bytes(packed(forged))
+    with pytest.raises(InputError, match="does not hold what this training needs"):
+        checkpoint.load(path, run)
+
+
+def test_one_training_at_a_time_writes_a_checkpoint(tmp_path):
+    first, second = (run_with(tmp_path / "run.pt").proceed() for _ in range(2))
+    next(first)
+    with pytest.raises(OutputError, match=r"run\.pt is being written by process"):
+        next(second)
+    first.close()
+    next(run_with(tmp_path / "run.pt").proceed())

@@ -10,6 +10,7 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from dips import read_corrections
 from dips._tools.sklearn_compat import InvalidParameterError
 from dips.vision import FixMatch, ImageAuto, ImageClassifier
 
@@ -19,9 +20,11 @@ QUICK = {"n_steps": 30, "n_rounds": 3, "warm_up_steps": 30, "batch_size": 8, "un
 COLUMNS = [
     "source",
     "given_label",
+    "verified",
     "final_label",
     "round",
     "p_wrong",
+    "check_gain",
     "confidence",
     "aleatoric",
     "useful",
@@ -219,3 +222,16 @@ def test_torchs_own_generator_is_left_alone(fitted):
     before = torch.get_rng_state()
     classifier(n_steps=4, curator="none").fit(colors()[0], dirty_labels())
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_verified_label_is_never_a_suspect(fitted):
+    X, y = colors()[0], dirty_labels()
+    suspects = np.flatnonzero((fitted.samples_["source"] == "given") & ~fitted.samples_["useful"])
+    corrections = read_corrections(pd.DataFrame({"image": suspects, "label": "keep"}))
+    after = corrections.apply(pd.Series(y, dtype=object).where(y != -1, None))
+    samples = classifier().fit(X, y, verified=after.verified).samples_
+    assert suspects.size
+    assert samples["verified"].sum() == suspects.size
+    assert samples.loc[samples["verified"], "useful"].all()
+    assert (samples.loc[samples["verified"], "p_wrong"] == 0).all()
+    assert (samples["final_label"][suspects] == y[suspects]).all()

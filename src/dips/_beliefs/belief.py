@@ -18,7 +18,10 @@ _SUPPORTED_Z = 1.645  # one-sided 95 %
 
 
 def average_beliefs(
-    answers: Sequence[Answers], labels: Array, noise: NoiseRate, panels: Sequence[Panel]
+    answers: Sequence[Answers],
+    labels: Array,
+    noise: NoiseRate,
+    panels: Sequence[Panel],
 ) -> tuple[Array, Array]:
     """Average over noise rates: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C)."""
     labeled, unlabeled = [a.labeled for a in answers], [a.unlabeled for a in answers]
@@ -79,14 +82,17 @@ def probably_right(p_wrong: Array, labels: Array) -> Array:
     return keep
 
 
-def protect_classes(belief: Array, labels: Array, noise: NoiseRate) -> tuple[Array, Array]:
+def protect_classes(belief: Array, labels: Array, noise: NoiseRate, known: Array | None = None) -> tuple[Array, Array]:
     """Beliefs in which no class loses more labels than the noise supports, and the mask (C,) of those that would.
 
     Where the expected number of wrong labels of a class is above that bound, with its uncertainty, its beliefs are
     moved back towards the labels as given. A rare class is the one in danger: its rows look like errors of the others.
+    Classes in the mask `known` (C,) are left alone: somebody has checked enough of their labels to say.
     """
     belief, protected = belief.copy(), np.zeros(belief.shape[1], dtype=bool)
     for c in np.unique(labels):
+        if known is not None and known[c]:
+            continue
         rows = np.flatnonzero(labels == c)
         expected = (1 - belief[rows, c]).sum()
         bound = rows.size * min(1.0, noise.high + _SUPPORTED_Z * np.sqrt(noise.high * (1 - noise.high) / rows.size))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
+from dips._beliefs.lessons import Review
 from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
-from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers, numeric_columns
+from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, linear_columns, make_helpers, numeric_columns
+from dips._beliefs.usefulness import check_gain
 from dips._data.folds import training_and_test
+from dips._data.verified import Verified
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+
+_MAX_COLUMNS = 300  # that wrong labels may have in common, and that tell how far a row pulls on others
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class RowBeliefs:
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
     teachers : weight of each teacher at the mean noise rate
+    check_gain : (n,) how far the answers of a model are expected to move when the label is checked
     """
 
     labeled: Array
@@ -35,6 +42,7 @@ class RowBeliefs:
     protected: Array
     noise: NoiseRate
     teachers: dict[str, float]
+    check_gain: Array
 
 
 @dataclass(frozen=True)
@@ -46,17 +54,20 @@ class Effort:
     helpers_again: tuple[str, ...]  # in the second round; none, no second round
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
+    network: bool = False  # one more teacher
 
     @classmethod
-    def for_labels(cls, n: int, n_folds: int | None = None) -> Effort:
+    def for_labels(cls, n: int, n_folds: int | None = None, network: bool = False) -> Effort:
         """Return the effort for so many labels."""
         all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
         if n < 10_000:
-            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000)
-        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000)  # the audit costs under three fits
+            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000, network)
+        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000, network)  # the audit costs under three fits
 
 
-def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort) -> RowBeliefs:
+def learn_beliefs(
+    trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort, verified: Verified | None = None
+) -> RowBeliefs:
     """Return what is believed about labeled rows of the trainer's pool, and about unlabeled ones.
 
     Parameters
@@ -65,38 +76,56 @@ def learn_beliefs(trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Row
     labeled, labels : rows of the pool and their codes
     unlabeled : rows of the pool
     effort : how much to train
+    verified : which of the labels were checked, and what they were before
     """
-    rng = trainer.rng
-    teachers = _make_teachers(trainer, labeled, unlabeled, effort)
+    rng, every = trainer.rng, np.ones(labels.size, dtype=bool)
+    table = trainer.pool.take(np.concatenate([labeled, unlabeled]))
+    X = numeric_columns(table)
+    X = X if X is not None and X.shape[1] else None
+    columns = None if X is None else _few(linear_columns(X))
+    common = None if columns is None else columns[: labels.size]
+    review = Review(labels, verified or Verified.nothing(labels.size), common)
+    teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X)
     order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
     folds = list(training_and_test(labels, effort.n_folds, order, groups))
-    every = np.ones(labels.size, dtype=bool)
+
     answers = _ask(teachers, labels, folds, every, rng)
-    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng)
-    belief, distribution = average_beliefs(answers, labels, noise, panels)
+    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, review.verified)
+    before, distribution = average_beliefs(answers, review.given, noise, panels)
+    right = probably_right(1 - review.revise(before)[np.arange(labels.size), labels], labels)
+    if effort.helpers_again and not right.all():
+        again = _ask_again(teachers, answers, effort, labels, folds, right, rng)
+        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng, review.verified)
+        before_again, distribution_again = average_beliefs(again, review.given, noise, panels_again)
+        before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2
+
     weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
     names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
-
-    right = probably_right(1 - belief[np.arange(labels.size), labels], labels)
-    if effort.helpers_again and not right.all():
-        kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
-        again = _ask(kept, labels, folds, right, rng)
-        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng)
-        belief_again, distribution_again = average_beliefs(again, labels, noise, panels_again)
-        belief, distribution = (belief + belief_again) / 2, (distribution + distribution_again) / 2
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
-    belief, protected = protect_classes(belief, labels, noise)
-    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names)
+    noise = review.rate(noise, before)
+    belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
+    gain = check_gain(belief, distribution, columns)
+    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names, gain)
 
 
-def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort) -> list[Teacher]:
-    """Return the backbone, and the helpers where the rows can be read as numbers."""
+def _few(columns: Array) -> Array | None:
+    """Return the columns, or None where there are too many for a linear stand-in."""
+    return columns if columns.shape[1] <= _MAX_COLUMNS else None
+
+
+def _make_teachers(
+    trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort, table: Any, X: Array | None
+) -> list[Teacher]:
+    """Return the backbone, the helpers where the rows of the table can be read as numbers, and the network if asked."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
-    X = numeric_columns(trainer.pool.take(np.concatenate([labeled, unlabeled])))
-    if X is not None and X.shape[1]:
+    if X is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
+    if effort.network:
+        from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
+
+        teachers += network_teachers(table, labeled.size, trainer.n_classes, trainer.rng)
     return teachers
 
 
@@ -114,6 +143,21 @@ def _ask(
         trainings = [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds]
         answers.append(teacher.answer(trainings, tests, labels))
     return answers
+
+
+def _ask_again(
+    teachers: Sequence[Teacher],
+    answers: Sequence[Answers],
+    effort: Effort,
+    labels: Array,
+    folds: Sequence[tuple[Array, Array]],
+    right: Array,
+    rng: np.random.RandomState,
+) -> list[Answers]:
+    """Ask the backbone and a few helpers without the labels that look wrong; the network's first answers stand."""
+    kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
+    again = _ask(kept, labels, folds, right, rng)
+    return again + [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
 
 
 def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:

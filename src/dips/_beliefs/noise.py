@@ -9,11 +9,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
 _RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
 _LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
+_LEAST_SEEN = 1e-12  # a wrong label that was found excludes rate 0, but must not break its likelihood
 _MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them
 
 # Chosen on seven tables and checked on three others; docs/results.md has the figures.
@@ -75,32 +77,44 @@ class Panel:
 
 
 def estimate_noise(
-    answers: Sequence[Array], labels: Array, rng: np.random.RandomState
+    answers: Sequence[Array], labels: Array, rng: np.random.RandomState, verified: Verified | None = None
 ) -> tuple[NoiseRate, list[Panel]]:
     """Return what the noise rate may be, and the panel of teachers under each rate.
+
+    Verified labels take part in the likelihood as what they are: the true class, and what it had been mistaken for.
+    Whoever chose them by their columns and labels, the most suspicious first for instance, has not biased it: given
+    these, what the check found depends on the truth alone. The mere share of wrong labels among them would be biased.
 
     Parameters
     ----------
     answers : (n, C) out-of-fold probabilities of each teacher
     labels : (n,) codes
     rng : draws the rows of the estimate where labels abound
+    verified : which of the labels were checked, and what they were before
     """
     n_classes = answers[0].shape[1]
     rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
-    panels = calibrate_panels(answers, labels, rates, rng)
+    panels = calibrate_panels(answers, labels, rates, rng, verified)
     log_likelihood = np.array([panel.log_likelihood for panel in panels])
     posterior = _posterior(rates, log_likelihood)
     low, high = likely_range(rates, log_likelihood)
     return NoiseRate(float(posterior @ rates), low, high, rates, posterior), panels
 
 
-def calibrate_panels(answers: Sequence[Array], labels: Array, rates: Array, rng: np.random.RandomState) -> list[Panel]:
+def calibrate_panels(
+    answers: Sequence[Array],
+    labels: Array,
+    rates: Array,
+    rng: np.random.RandomState,
+    verified: Verified | None = None,
+) -> list[Panel]:
     """Return the panel of teachers under each noise rate."""
+    verified = verified or Verified.nothing(labels.size)
     if labels.size > _MAX_ROWS:
         rows = rng.choice(labels.size, _MAX_ROWS, replace=False)
-        answers, labels = [p[rows] for p in answers], labels[rows]
+        answers, labels, verified = [p[rows] for p in answers], labels[rows], verified.at(rows)
     starts: list[Array | None] = [None] * len(answers)  # each rate starts where the one before it ended
-    return [_calibrate_panel(answers, labels, rate, starts) for rate in rates]
+    return [_calibrate_panel(answers, labels, verified, rate, starts) for rate in rates]
 
 
 def transition(rate: float, n_classes: int) -> Array:
@@ -116,6 +130,28 @@ def transition(rate: float, n_classes: int) -> Array:
     T = np.full((n_classes, n_classes), rate / (n_classes - 1))
     np.fill_diagonal(T, 1 - rate)
     return T
+
+
+def seen_through(rate: float, labels: Array, verified: Verified, n_classes: int) -> Array:
+    """Probability (n, C) of what is known of each label, for every true class.
+
+    Of a verified label that is 0 for all classes but its own, and there the probability of what it was before; where
+    that is not known, 1.
+
+    Examples
+    --------
+    >>> known = Verified(np.array([False, True, True]), np.array([-1, 0, -1]))
+    >>> seen_through(0.2, np.array([0, 1, 1]), known, 2).round(2)
+    array([[0.8, 0.2],
+           [0. , 0.2],
+           [0. , 1. ]])
+    """
+    T = transition(rate, n_classes)
+    seen, checked = T[:, labels].T.copy(), np.flatnonzero(verified.mask)
+    true, before = labels[checked], verified.before[checked]
+    seen[checked] = 0
+    seen[checked, true] = np.where(before >= 0, T[true, before], 1.0)
+    return seen
 
 
 def evidence(p: Array, usual: Array) -> Array:
@@ -142,26 +178,28 @@ def _posterior(rates: Array, log_likelihood: Array) -> Array:
     return mass / mass.sum()
 
 
-def _calibrate_panel(answers: Sequence[Array], labels: Array, rate: float, starts: list[Array | None]) -> Panel:
+def _calibrate_panel(
+    answers: Sequence[Array], labels: Array, verified: Verified, rate: float, starts: list[Array | None]
+) -> Panel:
     """Calibrate every teacher under a noise rate, and weigh it by how well it then explains the labels."""
     n_classes = answers[0].shape[1]
-    T = transition(rate, n_classes)
+    seen = np.maximum(seen_through(rate, labels, verified, n_classes), _LEAST_SEEN)
     prior = (np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes)
     calibrations, explained = [], []
     for i, p in enumerate(answers):
-        calibration, starts[i] = _calibrate(p, labels, T, prior, starts[i])
+        calibration, starts[i] = _calibrate(p, seen, prior, starts[i])
         calibrations.append(calibration)
-        explained.append((calibration(p) * T[:, labels].T).sum(axis=1))
+        explained.append((calibration(p) * seen).sum(axis=1))
     probability = np.array(explained)  # (teachers, n) of each label as it was given
     log_likelihood = np.log(probability).sum(axis=1)
     weights = softmax(log_likelihood / _TEMPERATURE)
     return Panel(calibrations, weights, float(np.log(weights @ probability).sum()))
 
 
-def _calibrate(p: Array, labels: Array, T: Array, prior: Array, start: Array | None) -> tuple[Calibration, Array]:
-    """Find the slope and offsets with which answers `p`, seen through the noise `T`, explain the labels best."""
+def _calibrate(p: Array, seen: Array, prior: Array, start: Array | None) -> tuple[Calibration, Array]:
+    """Find the slope and offsets with which answers `p` explain best what is `seen` of the labels through the noise."""
     usual = p.mean(axis=0)
-    said, base, seen = evidence(p, usual), np.log(prior), T[:, labels].T
+    said, base = evidence(p, usual), np.log(prior)
 
     def loss(parameters: Array) -> tuple[float, Array]:
         slope, offsets = parameters[0], parameters[1:]

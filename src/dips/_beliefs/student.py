@@ -10,6 +10,7 @@ import numpy as np
 from dips._beliefs.belief import probably_right
 from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
 from dips._data.labels import UNLABELED
+from dips._data.verified import Verified
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for
 from dips._rounds.rounds import Rounds
@@ -55,17 +56,19 @@ class BeliefTraining:
         self.observer = observer or Observer()
         self.has_checkpoints = _has_checkpoints(trainer, required=bool(self.track.size))
 
-    def run(self, given: Array) -> RoundsState:
+    def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Judge the labels, choose unlabeled rows, and train the student."""
-        state, began = RoundsState(given), time.perf_counter()
+        verified = verified or Verified.nothing(given.size)
+        state, began = RoundsState(given, verified.mask), time.perf_counter()
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         labels = given[labeled]
-        effort = Effort.for_labels(labels.size, self.curator.n_folds)
-        beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort)
+        effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
+        beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort, verified.at(labeled))
         noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
         p_wrong = 1 - beliefs.labeled[at_label]
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
+        state.check_gain[labeled] = np.where(state.is_verified[labeled], 0, beliefs.check_gain)
         state.by_class = class_records(labels, state.useful[labeled], beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 

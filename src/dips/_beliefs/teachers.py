@@ -18,6 +18,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
+_LARGEST = 1e30  # helpers compute in single precision, and a backbone that bins its columns may be given larger numbers
 _N_TREES = 50
 _FEW_VALUES = range(3, 13)  # a column with so many different values also gets an indicator of each
 
@@ -160,7 +161,7 @@ def numeric_columns(X: Any) -> Array | None:
         return None
     X = X.astype(np.float64)
     X[~np.isfinite(X)] = np.nan
-    return X
+    return np.clip(X, -_LARGEST, _LARGEST)
 
 
 def linear_columns(X: Array) -> Array:

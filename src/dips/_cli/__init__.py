@@ -6,18 +6,38 @@ one ``app.add_typer(group, name="...")`` in such a module.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import contextlib
+import os
+import signal
+import sys
 
-from dips._cli import commands
-from dips._cli.app import run
+from dips._tools.interrupts import STOPPED, listen
 
 __all__ = ["main"]
 
-for _module in pkgutil.iter_modules(commands.__path__):
-    importlib.import_module(f"{commands.__name__}.{_module.name}")
-
 
 def main() -> None:
-    """Run the command line and exit with its code."""
-    raise SystemExit(run())
+    """Run the command line and exit with its code; Ctrl-C ends in one line, also while libraries are imported."""
+    listen()
+    try:
+        from dips._cli.app import run
+
+        code = run()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written; a late Ctrl-C changes nothing
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write("dips: Stopped.\n")
+        code = STOPPED
+    _flush()
+    raise SystemExit(code)
+
+
+def _flush() -> None:
+    """Python would exit with a code of its own where what was printed cannot be written."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

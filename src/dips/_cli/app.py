@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
+import pkgutil
 import sys
 import tempfile
 import traceback
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 import dips
-from dips._cli.console import output, printable
+from dips._cli.console import output, printable, remarks, show_what_can_be_shown
+from dips._tools.interrupts import was_stopped
 from dips._tools.wording import command_line
-from dips.exceptions import DipsError, UserError
+from dips.exceptions import DipsError, StoppedError, UserError
 
 EXIT_CODES = """
 Exit codes: 0 success · 1 a bug in dips, or failed trials · 2 the command is malformed · 3 the data or a setting cannot
@@ -24,8 +27,10 @@ be used · 4 the output exists already or cannot be written · 5 the model folde
 --fail-above allows · 130 stopped with Ctrl-C.
 """
 _A_BUG = 1
+_NO_MEMORY = "There is not enough memory for this table; use fewer rows or columns."
+_OF_MEMORY = ("bad_alloc", "bad allocation", "Cannot allocate memory", "malloc of size")
 
-_ORDER = ("inspect", "fit", "audit", "predict", "report", "demo", "info")
+_ORDER = ("inspect", "fit", "audit", "review", "compare", "predict", "report", "demo", "info")
 
 
 class _InOrder(TyperGroup):
@@ -67,23 +72,39 @@ def run(arguments: list[str] | None = None) -> int:
     Only our own errors are the user's to solve. Any other exception is a bug, and is reported as one.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
+    show_what_can_be_shown()
+    _add_commands()
     try:
         with command_line():
             code = app(arguments, standalone_mode=True)
     except SystemExit as exit_:
         if isinstance(exit_.code, str):  # words instead of a code, as from the demo where matplotlib is missing
             return _complain(exit_.code, UserError.exit_code, arguments)
+        if exit_.code == StoppedError.exit_code:
+            return _complain("Stopped.", StoppedError.exit_code, arguments)
         return int(exit_.code or 0)
     except DipsError as error:
         return _complain(str(error), error.exit_code, arguments)
+    except KeyboardInterrupt:
+        return _complain("Stopped.", StoppedError.exit_code, arguments)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away; that is its right
         return 0
     except MemoryError:
-        return _complain("There is not enough memory for this table; use fewer rows or columns.", 3, arguments)
+        return _complain(_NO_MEMORY, UserError.exit_code, arguments)
     except Exception as error:
+        if was_stopped():  # a library swallowed the Ctrl-C and stumbled over what it missed
+            return _complain("Stopped. The same command continues.", StoppedError.exit_code, arguments)
+        if any(words in str(error) for words in _OF_MEMORY):  # a library's own words for it
+            return _complain(_NO_MEMORY, UserError.exit_code, arguments)
         return _complain(_bug_report(error, arguments), _A_BUG, arguments)
     return int(code or 0)
+
+
+def _add_commands() -> None:
+    commands = importlib.import_module("dips._cli.commands")
+    for module in pkgutil.iter_modules(commands.__path__):
+        importlib.import_module(f"{commands.__name__}.{module.name}")
 
 
 def _bug_report(error: Exception, arguments: list[str]) -> str:
@@ -114,6 +135,7 @@ def _written_down(details: str) -> str:
 def _complain(message: str, code: int, arguments: list[str]) -> int:
     """Say it in a sentence, on the error stream; for machines on the output as well."""
     if "--json" in arguments:
-        print(json.dumps({"error": message, "exit_code": code}))
-    Console(stderr=True, highlight=False, soft_wrap=True).print(printable(f"dips: {message}"))
+        with contextlib.suppress(OSError, ValueError):
+            print(json.dumps({"error": message, "exit_code": code}), flush=True)
+    remarks().print(printable(f"dips: {message}"), soft_wrap=True)
     return code

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +18,7 @@ from rich.text import Text
 from dips._report.label_words import share_in_words
 from dips._tools.files import without_nan
 from dips._tools.progress import ProgressBars
+from dips.exceptions import OutputError
 
 _CONTROL = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
 
@@ -24,20 +28,59 @@ def printable(value: Any, style: str = "") -> Text:
     return Text(str(value).translate(_CONTROL), style=style)
 
 
+class _Console(Console):
+    """Words for people: where they cannot be shown, the work that they are about is still done."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print, if the stream can be written to."""
+        with contextlib.suppress(OSError, ValueError):  # a full disk, a reader that went away, a closed stream
+            super().print(*objects, **how)
+
+    def on_broken_pipe(self) -> None:
+        """Say nothing more to a reader that went away; rich would end the process with an error."""
+        self.quiet = True
+
+
 def output() -> Console:
     """Where results go."""
-    return Console(highlight=False)
+    return _Console(highlight=False)
 
 
 def remarks() -> Console:
     """Where everything else goes: the error stream."""
-    return Console(stderr=True, highlight=False)
+    return _Console(stderr=True, highlight=False)
+
+
+def show_what_can_be_shown() -> None:
+    """Let the streams replace characters that their encoding lacks, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def print_json(record: Any) -> None:
-    """One document for a machine."""
-    json.dump(without_nan(record), sys.stdout, ensure_ascii=False, indent=1)
-    sys.stdout.write("\n")
+    """One document for a machine; other characters than ASCII are escaped where the stream is not in Unicode."""
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
+    print_data(json.dumps(without_nan(record), ensure_ascii=not is_unicode, indent=1) + "\n")
+
+
+def print_data(text: str) -> None:
+    """Results themselves: complete, or refused, since nobody would notice a replaced character."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError as error:
+        shown = text[error.start : error.start + 1]
+        raise OutputError(
+            f"The output is in {sys.stdout.encoding}, which lacks {shown!r}; write to a file with -o, or set "
+            "PYTHONIOENCODING=utf-8."
+        ) from None
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"The output cannot be written: {error.strerror}.") from error
 
 
 def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") -> Table:
@@ -57,6 +100,12 @@ class TerminalObserver(ProgressBars):
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
         self.enabled = enabled
+
+    def message(self, text: str, fraction: float) -> None:
+        """Name the stage; programs that start dips with DIPS_PROGRESS=json get a line of JSON for each."""
+        super().message(text, fraction)
+        if os.environ.get("DIPS_PROGRESS") == "json":
+            print(json.dumps({"stage": text, "fraction": fraction}), file=sys.stderr, flush=True)
 
     def on_record(self, record: dict[str, Any]) -> None:
         """Print a warning."""

@@ -8,9 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from dips._study.metrics import METRIC_NAMES
+from dips._study.reviewing import corrections_of_run
+from dips._study.run import Run
 from dips._study.settings import KEPT, read_config
 from dips.backbones._registry import default_names
 from dips.curators._choose import curator_names
+from dips.exceptions import SettingsError
 from dips.labelers import LABELERS
 
 
@@ -26,6 +29,16 @@ def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
 def _as_typed(value: Any) -> Any:
     """Write a mapping as the option is typed, NAME=VALUE for each."""
     return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
+
+
+def corrections_from(context: typer.Context, corrections: Path | None, reviewed: Path | None) -> str | None:
+    """The file of corrections: as named, or written of what was decided on a run."""
+    if reviewed is None:
+        return None if corrections is None else str(corrections)
+    source = context.get_parameter_source("corrections")
+    if source is not None and source.name == "COMMANDLINE":
+        raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
+    return str(corrections_of_run(Run(reviewed)))
 
 
 def _one_of(names: Any) -> str:
@@ -67,6 +80,26 @@ Sheet = Annotated[
     str | None, typer.Option("--sheet", help="Of an Excel file, by name or number.  [default: the first that fits]")
 ]
 SkipRows = Annotated[int | None, typer.Option("--skip-rows", help="Lines above the header.  [default: found out]")]
+VerifiedColumn = Annotated[
+    str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
+]
+CorrectionsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        help="A file with what reviewers say of labels: the --id or row, and label (a class, keep or unlabeled).",
+    ),
+]
+Reviewed = Annotated[
+    Path | None, typer.Option("--reviewed", help="A run whose review is taken up: what was decided, as corrections.")
+]
+Order = Annotated[
+    str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")
+]
+KeptLabels = Annotated[
+    list[str],
+    typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
+]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
 MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRIC_NAMES)}.")]
 Costs = Annotated[

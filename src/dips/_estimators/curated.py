@@ -22,6 +22,7 @@ from dips._estimators.validation import (
     all_or_nothing,
     check_estimator_parameter,
     check_targets,
+    check_verified,
     check_weights,
 )
 from dips._tools.arrays import Array, Rows
@@ -96,13 +97,29 @@ class CuratedClassifier(CuratingClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> CuratedClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        verified: Any = None,
+        y_given: Any = None,
+        **fit_params: Any,
+    ) -> CuratedClassifier:
         """Fit, judge the labels, and fit again on the useful rows; see :meth:`PseudoLabelClassifier.fit`."""
-        return self._fit(X, y, sample_weight, True, routed_to_backbone(self, fit_params))
+        routed = routed_to_backbone(self, fit_params)
+        return self._fit(X, y, sample_weight, True, routed, verified=verified, y_given=y_given)
 
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, all_labeled: bool, fit_params: dict[str, Any]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        all_labeled: bool,
+        fit_params: dict[str, Any],
+        verified: Any = None,
+        y_given: Any = None,
     ) -> CuratedClassifier:
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
@@ -110,7 +127,7 @@ class CuratedClassifier(CuratingClassifier):
             estimator, fit_params = absorbed(check_estimator_parameter(self.estimator), fit_params)
             targets = check_targets(self, X, y, all_labeled=all_labeled)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
-            weights = check_weights(sample_weight, targets)
+            weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
             pool, index = self._make_pool(estimator, X)
 
             # Judge the labels, then train again on the useful ones, or on what is believed of them.
@@ -122,7 +139,8 @@ class CuratedClassifier(CuratingClassifier):
                 )
                 for labels, curator in zip(targets, curators, strict=True)
             ]
-            results = [each.run(labels.codes) for each, labels in zip(learners, targets, strict=True)]
+            rows = zip(learners, targets, checked, strict=True)
+            results = [each.run(labels.codes, of_label) for each, labels, of_label in rows]
 
             # Account: the model, the history, every row's fate, and the trajectories asked for.
             self._keep(targets, curators, results, pool, index)
@@ -136,8 +154,8 @@ class Audit:
 
     Attributes
     ----------
-    samples : data frame in the input's order: given_label, p_wrong, confidence, aleatoric, useful, suggested_label;
-        all missing for a row without a label
+    samples : data frame in the input's order: given_label, verified, p_wrong, confidence, aleatoric, useful,
+        suggested_label; all missing for a row without a label
     trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
         is tracked; for multi-label, a list of them
     model : the fitted :class:`CuratedClassifier`
@@ -156,15 +174,26 @@ class Audit:
         """
         return float((~self.samples["useful"]).mean())
 
-    def suspects(self) -> pd.DataFrame:
+    def suspects(self, order: str = "wrong") -> pd.DataFrame:
         """The labels to look at first, in the order of ``dips audit``, and why each is suspect.
 
-        The most probably wrong ones are on top; where nothing is believed, those with the least confidence along the
-        training, multiplied by the probability from models that had not seen the row where there is one.
+        Parameters
+        ----------
+        order : {"wrong", "useful"}
+            The most probably wrong on top; where nothing is believed, those with the least confidence along the
+            training, multiplied by the probability from models that had not seen the row where there is one. Or the
+            most useful to check: those whose check is expected to move the answers of the model most (``check_gain``),
+            for which the curator must believe.
         """
+        if order not in ("wrong", "useful"):
+            raise InputError(f"order={order!r} is not known; there are wrong and useful.")
         suspects = self.samples.assign(out_of_fold=self._out_of_fold())
         suspects = suspects[~self.samples["useful"].fillna(True).astype(bool)]
-        if suspects["p_wrong"].notna().any():
+        if order == "useful" and self.samples["check_gain"].isna().all():
+            raise InputError("order='useful' needs a curator that says what is believed of labels, such as 'auto'.")
+        if order == "useful":
+            right = -suspects["check_gain"].astype(float)
+        elif suspects["p_wrong"].notna().any():
             right = 1 - suspects["p_wrong"].astype(float)
         else:
             right = suspects["confidence"].astype(float) * suspects["out_of_fold"].fillna(1.0)
@@ -235,6 +264,8 @@ def characterize(
     curator: str | Curator | Callable[..., Any] = "auto",
     track: Sequence[int] | Array = (),
     sample_weight: Any = None,
+    verified: Any = None,
+    y_given: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Audit:
@@ -251,6 +282,8 @@ def characterize(
     track : sequence of int
         Labeled rows, by position, whose whole trajectory is wanted, for plots.
     sample_weight : (n,), optional
+    verified, y_given
+        Labels that somebody has checked, and what they were before; see :meth:`PseudoLabelClassifier.fit`.
 
     Examples
     --------
@@ -263,7 +296,7 @@ def characterize(
     True
     """
     model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
-    model._fit(X, y, sample_weight, all_labeled=False, fit_params={})
+    model._fit(X, y, sample_weight, all_labeled=False, fit_params={}, verified=verified, y_given=y_given)
     return Audit(audit_samples(model.samples_), model.trajectories_, model)
 
 

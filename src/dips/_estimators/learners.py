@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from dips._beliefs.student import BeliefTraining
+from dips._data.verified import Verified
 from dips._rounds.rounds import Rounds
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
@@ -17,7 +18,7 @@ from dips.labelers import LABELERS, Labeler
 class Learner(Protocol):
     """Learns from given labels, as codes with -1 for unlabeled."""
 
-    def run(self, given: Array) -> RoundsState:
+    def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Return the last model and the account."""
         ...
 

@@ -25,6 +25,7 @@ from dips._estimators.validation import (
     append_unlabeled,
     check_estimator_parameter,
     check_targets,
+    check_verified,
     check_weights,
 )
 from dips._tools.arrays import Array
@@ -83,10 +84,10 @@ class PseudoLabelClassifier(CuratingClassifier):
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
     history_ : data frame, one row per round; round 0 is the curation at the start
-    samples_ : data frame, one row per input row: source, given_label, final_label, round, p_wrong (probability that
-        the given label is wrong, where the curator believes), confidence, aleatoric, useful (trained on by the last
-        model; where the curator believes, not among the labels that are expected to be wrong), suggested_label (for a
-        given label that is a suspect); rows of `X_unlabeled` come last
+    samples_ : data frame, one row per input row: source, given_label, verified, final_label, round, p_wrong
+        (probability that the given label is wrong, where the curator believes; 0 where it is verified), confidence,
+        aleatoric, useful (trained on by the last model; where the curator believes, not among the labels that are
+        expected to be wrong), suggested_label (for a given label that is a suspect); rows of `X_unlabeled` come last
     class_summary_ : data frame, one row per class, where the curator believes: n_labels, n_suspects, expected_wrong and
         recall (of the teachers, out of fold); else None
     curator_ : the curator, with what it learned
@@ -153,7 +154,14 @@ class PseudoLabelClassifier(CuratingClassifier):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
-        self, X: Any, y: Any, X_unlabeled: Any = None, sample_weight: Any = None, **fit_params: Any
+        self,
+        X: Any,
+        y: Any,
+        X_unlabeled: Any = None,
+        sample_weight: Any = None,
+        verified: Any = None,
+        y_given: Any = None,
+        **fit_params: Any,
     ) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
 
@@ -168,6 +176,12 @@ class PseudoLabelClassifier(CuratingClassifier):
             More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory.
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
+        verified : mask (n,), optional
+            Labels that somebody has checked: never suspects, never dropped, trained on as they are, and taught from.
+            For multi-label, one column for all labels, or a mask (n, L).
+        y_given : as y, optional
+            The labels before they were checked. How often, and where, checked labels turned out to be wrong sharpens
+            the estimated noise and the judgment of the other labels.
         **fit_params
             What else the backbone's own ``fit`` takes, such as ``eval_set`` or ``cat_features``, if
             ``sklearn.set_config(enable_metadata_routing=True)`` is set and the backbone requests it. Tables and labels
@@ -180,14 +194,14 @@ class PseudoLabelClassifier(CuratingClassifier):
             targets = check_targets(self, X, y)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
-            weights = check_weights(sample_weight, targets)
+            weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
 
             # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.
             n_more = 0
             if X_unlabeled is not None:
                 X_unlabeled = _opened(X_unlabeled, observer)
                 n_more = _n_unlabeled(X_unlabeled)
-                targets, weights = append_unlabeled(targets, weights, n_more)
+                targets, weights, checked = append_unlabeled(targets, weights, checked, n_more)
             pool, index = self._make_pool(estimator, X, X_unlabeled)
 
             # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
@@ -206,7 +220,8 @@ class PseudoLabelClassifier(CuratingClassifier):
             ]
             if labeler is not None:
                 self._warn_of_one_round(targets)
-            results = [each.run(labels.codes) for each, labels in zip(learners, targets, strict=True)]
+            rows = zip(learners, targets, checked, strict=True)
+            results = [each.run(labels.codes, of_label) for each, labels, of_label in rows]
 
             # Account: the model, the history and every row's fate.
             self._keep(targets, curators, results, pool, index)

@@ -14,7 +14,16 @@ from dips._rounds.state import RoundsState
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 
-AUDIT_COLUMNS = ("given_label", "p_wrong", "confidence", "aleatoric", "useful", "suggested_label")
+AUDIT_COLUMNS = (
+    "given_label",
+    "verified",
+    "p_wrong",
+    "check_gain",
+    "confidence",
+    "aleatoric",
+    "useful",
+    "suggested_label",
+)
 
 
 def samples_frame(
@@ -28,6 +37,8 @@ def samples_frame(
     useful: Array,
     suggested: Array,
     p_wrong: Array | float = np.nan,
+    check_gain: Array | float = np.nan,
+    verified: Array | bool = False,
     index: pd.Index | None = None,
 ) -> pd.DataFrame:
     """One row per input row: where its label came from, what became of it, and why.
@@ -42,6 +53,8 @@ def samples_frame(
     confidence, aleatoric : (n,) NaN where a row was never judged
     useful : (n,) mask
     p_wrong : (n,) probability that a given label is wrong, NaN where nothing is believed
+    check_gain : (n,) how far the model's answers are expected to move when the label is checked, NaN as above
+    verified : (n,) mask of the labels that somebody has checked
     index : names of the rows, where they have any
 
     Examples
@@ -58,9 +71,11 @@ def samples_frame(
         {
             "source": sources(given, final),
             "given_label": _objects(decode(given)),
+            "verified": verified,
             "final_label": _objects(decode(final)),
             "round": rounds,
             "p_wrong": p_wrong,
+            "check_gain": check_gain,
             "confidence": confidence,
             "aleatoric": aleatoric,
             "useful": useful,
@@ -82,6 +97,8 @@ def samples_of_rounds(state: RoundsState, labels: Labels, pool: Pool, index: pd.
         useful=state.useful,
         suggested=_suggestions(state, pool),
         p_wrong=state.p_wrong,
+        check_gain=state.check_gain,
+        verified=state.is_verified,
         index=index,
     )
 
@@ -115,7 +132,7 @@ def sources(given: Array, final: Array) -> Array:
 
 def _suggestions(state: RoundsState, pool: Pool) -> Array:
     """Return what is believed of the suspects, or else what the last model says of them."""
-    if not np.isnan(state.p_wrong).all():
+    if state.by_class:
         return state.suggested
     return suggested_codes(state.estimator, pool, state.given, state.useful)
 
@@ -136,8 +153,9 @@ def suggested_codes(estimator: Any, pool: Pool, given: Array, useful: Array) -> 
 def audit_samples(samples: pd.DataFrame) -> pd.DataFrame:
     """Return what an audit shows of ``samples_``; a row without a label is neither useful nor a suspect."""
     columns = [*AUDIT_COLUMNS, "target"] if "target" in samples else list(AUDIT_COLUMNS)
-    useful = samples["useful"].astype("boolean").where(samples["source"] == "given")
-    return samples.assign(useful=useful)[columns]
+    is_given = samples["source"] == "given"
+    masks = {name: samples[name].astype("boolean").where(is_given) for name in ("useful", "verified")}
+    return samples.assign(**masks)[columns]
 
 
 def by_target(frames: list[pd.DataFrame], names: list[Any]) -> pd.DataFrame:

@@ -14,10 +14,11 @@ from sklearn.utils.metaestimators import available_if
 
 from dips._data.containers import check_columns, take
 from dips._data.labels import UNLABELED, Labels
+from dips._data.verified import Verified
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import all_or_nothing, check_targets
+from dips._estimators.validation import all_or_nothing, check_targets, check_verified
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
 from dips._tools.sklearn_compat import HasMethods, fit_context, raise_for_params
@@ -134,7 +135,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, **params: Any) -> SelfTrainingClassifier:
+    def fit(self, X: Any, y: Any, verified: Any = None, y_given: Any = None, **params: Any) -> SelfTrainingClassifier:
         """Learn from labeled and unlabeled rows.
 
         Parameters
@@ -144,18 +145,24 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         y : column (n,)
             Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
             alone are two classes. Without a curator only -1 marks them.
+        verified : mask (n,), optional
+            Labels that somebody has checked, which no curator doubts; see :meth:`PseudoLabelClassifier.fit`.
+        y_given : as y, optional
+            The labels before they were checked.
         **params
             What the estimator's ``fit`` takes, if ``sklearn.set_config(enable_metadata_routing=True)`` is set and the
             estimator requests it.
         """
         with all_or_nothing(self):
             if self.curator is None:
+                _refuse_verified(verified)
                 return self._fit_as_scikit_learn(X, y, params)
 
             # Validate: whatever can be refused is refused before any training.
             routed = self._routed("fit", params)
             weights = routed.pop("sample_weight", None)
             labels = _one_target(check_targets(self, X, y))
+            checked = check_verified(verified, y_given, [labels])[0]
             check_columns(self, X, reset=True)
             self._warn_of_settings(int((~labels.is_labeled).sum()))
 
@@ -163,7 +170,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
             rng = check_random_state(self.random_state)
             final, rounds, self.n_iter_ = labels.codes.copy(), np.where(labels.is_labeled, 0, NEVER), 0
             while True:
-                model = self._fit_curated(X, labels, final, weights, routed, rng)
+                model = self._fit_curated(X, labels, final, checked, weights, routed, rng)
                 unlabeled = np.flatnonzero(final == UNLABELED)
                 if not unlabeled.size or self.n_iter_ == self.max_iter:
                     break
@@ -239,7 +246,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         mapping = MethodMapping()  # as in scikit-learn, except that what fit is given concerns no score
         for method in _DELEGATED:
             mapping = mapping.add(caller=method, callee=method)
-        router = MetadataRouter(owner=type(self).__name__)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=requests_of(self.estimator), method_mapping=mapping)
 
     def _fit_as_scikit_learn(self, X: Any, y: Any, params: dict[str, Any]) -> SelfTrainingClassifier:
@@ -254,13 +261,21 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
         return clone(self.estimator)  # scikit-learn 1.7 would look for base_estimator, which it was about to remove
 
     def _fit_curated(
-        self, X: Any, labels: Labels, final: Array, weights: Any, routed: dict[str, Any], rng: np.random.RandomState
+        self,
+        X: Any,
+        labels: Labels,
+        final: Array,
+        checked: Verified,
+        weights: Any,
+        routed: dict[str, Any],
+        rng: np.random.RandomState,
     ) -> CuratedClassifier:
         """Return a model trained on the useful ones of the labels so far."""
         curator: Any = self.curator
         model = CuratedClassifier(self.estimator, curator=curator, random_state=rng.randint(_MAX_SEED))
         all_labeled = bool((final != UNLABELED).all())
-        return model._fit(X, labels.decode_or_none(final), weights, all_labeled, routed)
+        y, before = labels.decode_or_none(final), labels.decode_or_none(checked.before)
+        return model._fit(X, y, weights, all_labeled, routed, verified=checked.mask, y_given=before)
 
     def _surest(self, confidence: Array) -> Rows:
         """Positions of the rows to be labeled, by the criterion."""
@@ -309,6 +324,13 @@ def _one_target(targets: list[Labels]) -> Labels:
             "PseudoLabelClassifier, which takes it."
         )
     return targets[0]
+
+
+def _refuse_verified(verified: Any) -> None:
+    if verified is not None:
+        raise InputError(
+            "curator=None is scikit-learn's own self-training, which knows no verified labels; choose a curator."
+        )
 
 
 def _refuse_params(method: str, routed: dict[str, Any]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +22,7 @@ _LIKE_A_DATE = (
 )
 _AND = "|"  # between the forms of a column that has several
 _MOST_FORMS = 4
+_LONGEST = 200  # characters of all forms of a column
 _LEAST_SHARE = 0.02  # of the cells; a form that reads fewer is not one
 
 
@@ -59,6 +63,29 @@ def find_date_format(cells: pa.ChunkedArray) -> str | None:
         formats = [max(rivals, key=lambda f: int(dates(known, f).notna().sum()))]
     found = _AND.join(formats)
     return found if float(dates(known, found).notna().mean()) >= MOSTLY else None
+
+
+def is_date_format(name: Any) -> bool:
+    """Whether dates can be read so: in one form or several, or as None where a file stores dates.
+
+    Examples
+    --------
+    >>> [is_date_format(name) for name in (None, "%d.%m.%y|ISO8601", "%d.%d.%Y", "mixed")]
+    [True, True, False, False]
+    """
+    if name is None:
+        return True
+    if not isinstance(name, str) or len(name) > _LONGEST:
+        return False
+    return all(form == DATE_FORMATS[0] or ("%" in form and _can_read(form)) for form in name.split(_AND))
+
+
+def _can_read(form: str) -> bool:
+    try:
+        _read(pd.Series(["x"]), form)
+    except (ValueError, re.error):  # no such part, or one of them twice
+        return False
+    return True
 
 
 def swapped(date_format: str) -> str | None:

@@ -97,13 +97,15 @@ def find_dialect(
     if "\x00" in text:
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
-    lines = text.splitlines()[:_LINES]
+    lines = list(io.StringIO(text, newline=""))[:_LINES]
     n_above = find_header(_cells(lines, delimiter), wanted) if skip_rows is None else skip_rows
+    try:
+        header = next(csv.reader(io.StringIO("".join(lines[n_above:]), newline=""), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
     if n_above and skip_rows is None:
-        title = next(line for line in lines if line.strip())
+        title = next(line for line in lines if line.strip()).strip()
         notes.append(preamble_note(source, n_above, title.strip(delimiter), option("skip_rows")))
-    below = "\n".join(lines[n_above:])
-    header = next(csv.reader(io.StringIO(below, newline=""), delimiter=delimiter), [])
     _refuse_missing_header(header, source)
     return Dialect(encoding, delimiter, header, n_above, notes)
 
@@ -135,7 +137,13 @@ def find_delimiter(text: str) -> str:
 
 def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
     """Cells of each line by itself: what stands above a header need not be quoted as the table is."""
-    return [next(csv.reader([line], delimiter=delimiter), []) for line in lines]
+    cells = []
+    for line in lines:
+        try:
+            cells.append(next(csv.reader([line], delimiter=delimiter), []))
+        except csv.Error:  # a cell of a size that no name has
+            cells.append([])
+    return cells
 
 
 def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, list[str]]:
@@ -143,8 +151,9 @@ def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, lis
     with open_bytes() as stream:
         block = stream.read(1 << 22)
         for mark, encoding in _MARKS:
-            if block.startswith(mark):
+            if block.startswith(mark) and encoding != "utf-8":
                 return encoding, []
+        is_marked = block.startswith(codecs.BOM_UTF8)
         decoder, n_before = codecs.getincrementaldecoder("utf-8")(), 0
         try:
             while block:
@@ -153,6 +162,10 @@ def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, lis
                 block = stream.read(1 << 22)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError as error:
+            if is_marked:
+                raise DataError(
+                    f"{source} begins as UTF-8, but byte {n_before + error.start} is not; export it in one encoding."
+                ) from None
             western = _western(open_bytes)
             return western, [
                 f"{source} is not UTF-8 (byte {n_before + error.start}); it is read as {western}. Check the accents."

@@ -20,7 +20,7 @@ from dips._tools.arrays import Array
 ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
 _NAMES = 40  # categories; where there are more, their spelling is looked at too
 _RANKED = 1_000  # the most frequent categories that get a rank of their own
-_BUCKETS = 4_096  # of hashed pieces of text
+BUCKETS = 4_096  # of hashed pieces of text
 _LEARN_ROWS = 20_000  # a sample is enough to know which pieces are frequent
 
 
@@ -56,8 +56,9 @@ class Number(Encoder):
     kind = "number"
 
     def encode(self, values: Any) -> Array:
-        """One float."""
-        return np.asarray(values, dtype=np.float32)[:, None]
+        """One float; one that is too large for it becomes infinite, which the preparation refuses by name."""
+        with np.errstate(over="ignore"):
+            return np.asarray(values, dtype=np.float32)[:, None]
 
 
 class Date(Encoder):
@@ -82,7 +83,8 @@ class Date(Encoder):
         return list(self.settings["parts"])
 
     def _all(self, values: pd.Series) -> dict[str, Array]:
-        day = (values - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        times = values.to_numpy().astype("datetime64[us]")  # nanoseconds end in 2262, and people write 9999-12-31
+        day = pd.Series(np.where(np.isnat(times), np.nan, times.astype(np.int64) / 86_400e6))
         parts = {"day": day, "month": values.dt.month, "weekday": values.dt.day_of_week, "hour": values.dt.hour}
         return {name: part.to_numpy(np.float64, na_value=np.nan) for name, part in parts.items()}
 
@@ -159,7 +161,7 @@ class Spelling(Encoder):
         known = values.drop_null()
         rows = rng.permutation(len(known))[:_LEARN_ROWS]
         counts = _pieces(known.take(pa.array(np.sort(rows))))
-        n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=_BUCKETS)
+        n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=BUCKETS)
         rarity = (np.log((1 + n_texts) / (1 + n_with)) + 1).astype(np.float32)
         weighed = normalize(counts.multiply(rarity).tocsr())
         n_directions = max(1, min(self._n_directions, n_texts - 1))
@@ -201,7 +203,7 @@ class Text(Spelling):
 def _pieces(texts: Any) -> Any:
     """Count hashed runs of two to four letters, within words; sparse (n, buckets)."""
     vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(2, 4), n_features=_BUCKETS, norm=None, alternate_sign=False, dtype=np.float32
+        analyzer="char_wb", ngram_range=(2, 4), n_features=BUCKETS, norm=None, alternate_sign=False, dtype=np.float32
     )
     return vectorizer.transform(texts.to_pylist() if isinstance(texts, pa.ChunkedArray | pa.Array) else texts)
 

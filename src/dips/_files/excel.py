@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,30 @@ from dips.exceptions import DataError
 _ROWS_LOOKED_AT = 60
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """One sheet of a file.
+
+    Attributes
+    ----------
+    name : of the sheet
+    header : names of the columns
+    rows : a pandas frame of what is below them
+    n_above : rows above them
+    notes : what was guessed
+    """
+
+    name: str
+    header: list[str]
+    rows: Any
+    n_above: int
+    notes: list[str]
+
+
 def read_sheet(
     path: Any, source: Any, sheet: str | int | None, skip_rows: int | None, wanted: Collection[str]
-) -> tuple[list[str], Any, list[str]]:
-    """Return the header, a pandas frame of the rows below it, and notes."""
+) -> Sheet:
+    """Read the sheet that is named, or the first that fits; see :func:`~dips._files.read.read_table`."""
     try:
         import openpyxl  # noqa: F401  (pandas reads with it)
     except ModuleNotFoundError:
@@ -30,17 +51,13 @@ def read_sheet(
     try:
         with pd.ExcelFile(source, engine="openpyxl") as book:
             names = [str(name) for name in book.sheet_names]
-            frames = {}
-            for name in [_named(sheet, names, path)] if sheet is not None else names:
-                frames[name] = pd.read_excel(book, sheet_name=name, header=None, dtype=object)
-                if sheet is None and _holds(frames[name], wanted) and not frames[name].empty:
-                    break  # later sheets need not be read
+            asked = names if sheet is None else [_named(sheet, names, path)]
+            name, frame = _first_that_fits(book, asked, wanted)
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{path} cannot be read as an Excel file: {str(error).rstrip('.')}.") from error
-    name = _chosen(frames, wanted)
-    frame, notes = frames[name], []
+    notes = []
     if frame.empty:
         raise DataError(f"The sheet {name!r} of {path} is empty; there are {', '.join(map(repr, names))}.")
     if len(names) > 1 and sheet is None:
@@ -52,7 +69,7 @@ def read_sheet(
         title = next((cell for row in _texts(frame) for cell in row if cell), "")
         notes.append(preamble_note(f"{path}", n_above, title, option("skip_rows")))
     header = [_text(cell) for cell in frame.iloc[n_above]]
-    return header, frame.iloc[n_above + 1 :].reset_index(drop=True), notes
+    return Sheet(name, header, frame.iloc[n_above + 1 :].reset_index(drop=True), n_above, notes)
 
 
 def _named(sheet: str | int, names: list[str], path: Any) -> str:
@@ -63,12 +80,19 @@ def _named(sheet: str | int, names: list[str], path: Any) -> str:
     raise DataError(f"{path} has no sheet {str(sheet)!r}; there are {', '.join(map(repr, names))}.")
 
 
-def _chosen(frames: dict[str, Any], wanted: Collection[str]) -> str:
-    """Return the sheet that holds the wanted names, else the first that holds a table."""
-    for name, frame in frames.items():
-        if wanted and _holds(frame, wanted):
-            return name
-    return next((name for name, frame in frames.items() if len(frame) > 1), next(iter(frames)))
+def _first_that_fits(book: Any, names: list[str], wanted: Collection[str]) -> tuple[str, Any]:
+    """Return the sheet that holds the wanted names, else the first that holds a table; at most two are in memory."""
+    import pandas as pd
+
+    first: tuple[str, Any] | None = None
+    for name in names:
+        frame = pd.read_excel(book, sheet_name=name, header=None, dtype=object)
+        if _holds(frame, wanted):
+            return name, frame  # later sheets need not be read
+        if first is None or len(first[1]) <= 1 < len(frame):
+            first = name, frame
+    assert first is not None  # a workbook has a sheet
+    return first
 
 
 def _holds(frame: Any, wanted: Collection[str]) -> bool:

@@ -15,7 +15,7 @@ from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
 from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, numbers, units
 from dips._files.read import Table
 from dips._files.told import told_column
-from dips._files.values import first_strange, is_number, is_text, texts
+from dips._files.values import example, first_strange, is_number, is_text, texts
 from dips._tools.wording import option
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
@@ -72,7 +72,7 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     else:
         return column
     known = raw.drop_null()
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), shown(known[0].as_py())
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and n_missing == 0:
         column.kind = "constant"
     elif column.kind == "number":
@@ -86,7 +86,7 @@ def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
     if len(known) == 0:
         column.kind = "empty"
         return column
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), shown(known[0].as_py())
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and column.n_missing == 0:
         column.kind = "constant"
     elif (style := find_number_style(known)) is not None and not _are_compact_dates(known):
@@ -225,9 +225,3 @@ def _words(name: str) -> set[str]:
 
 def _or_type(column: Column, kind: str, when: str = "otherwise") -> str:
     return f"; {option('type', (column.name, kind))} {when}"
-
-
-def shown(value: Any) -> str:
-    """A value, cut to forty characters."""
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"

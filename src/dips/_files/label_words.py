@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -57,7 +57,11 @@ class LabelWords:
 
 
 def settle_words(
-    cells: pa.ChunkedArray, name: str, merge_labels: bool | None, map_label: Mapping[str, str]
+    cells: pa.ChunkedArray,
+    name: str,
+    merge_labels: bool | None,
+    map_label: Mapping[str, str],
+    keep: Collection[str] = (),
 ) -> tuple[pa.ChunkedArray, LabelWords]:
     """Apply what the user said about the labels, and find what nothing was said about.
 
@@ -67,12 +71,14 @@ def settle_words(
     name : of the column
     merge_labels : merge the spellings of one label; False keeps every label as it is; None was not said
     map_label : other names for labels
+    keep : labels that are classes, although they look like a word for "no label"
     """
     cells = _renamed(cells, map_label, name)
     counts = _counts(cells)
     if merge_labels is False:
         return cells, LabelWords()
-    variants, unlabeled = find_variants(counts), find_unlabeled_words(counts)
+    variants = find_variants(counts)
+    unlabeled = {word: n for word, n in find_unlabeled_words(counts).items() if word not in keep}
     _refuse_majority_without_label(counts, unlabeled, name)
     if merge_labels:
         spellings = {s: v.label for v in variants for s in v.spellings if s != v.label}
@@ -99,8 +105,8 @@ def _refuse_majority_without_label(counts: Mapping[str, int], unlabeled: Mapping
         if n == max(counts.values()):
             raise DataError(
                 f"The most frequent label of {name!r} is {word!r} ({n:,} of {sum(counts.values()):,} rows), which "
-                f"looks like a word for 'no label'; say {option('unlabeled_mark', word)}, or {keep_labels()} if it is "
-                "a class."
+                f"looks like a word for 'no label'; say {option('unlabeled_mark', word)}, or "
+                f"{option('keep_label', word)} if it is a class."
             )
 
 

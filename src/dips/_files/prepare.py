@@ -11,6 +11,7 @@ from dips._files.columns import Schema
 from dips._files.encoders import ENCODERS, Encoder
 from dips._files.read import Table
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import DataError
 
 _MANY_UNKNOWN = 0.05
 
@@ -53,9 +54,11 @@ class Preparation:
         """Return the matrix (n, p) in single precision, which is what boosted trees compute in."""
         X = np.empty((table.n_rows, len(self.features)), dtype=np.float32)
         for column in self.schema.used:
-            X[:, self.columns_of(column.name)] = self.encoders[column.name].encode(
-                column.values(table.columns[column.name])
-            )
+            values = column.values(table.columns[column.name])
+            encoded = self.encoders[column.name].encode(values)
+            if np.isinf(encoded).any():
+                _refuse_too_large(column.name, values)
+            X[:, self.columns_of(column.name)] = encoded
         return X
 
     def check(self, table: Table, target: str | None = None) -> list[str]:
@@ -108,3 +111,11 @@ class Preparation:
             encoder.settings = record["encoders"][name]
             encoder.arrays = {k.partition("/")[2]: a for k, a in arrays.items() if k.partition("/")[0] == str(j)}
         return preparation
+
+
+def _refuse_too_large(name: str, values: Any) -> None:
+    largest = float(np.nanmax(np.abs(values)))
+    raise DataError(
+        f"Column {name!r} holds {largest:g}, and models compute with numbers up to 3.4e38; scale it, or leave it out "
+        f"with --drop={name}."
+    )

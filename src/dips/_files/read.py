@@ -7,11 +7,15 @@ Delimited text is read as text, whatever it looks like: what a column holds is d
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import lzma
 import zipfile
-from collections.abc import Callable, Collection, Iterable
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -23,14 +27,16 @@ from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
 from dips._files.excel import read_sheet
 from dips._files.json_lines import read_json_lines
+from dips._files.limits import bounded, check_metadata, check_workbook
 from dips._files.sqlite import SUFFIXES as _SQLITE
-from dips._files.sqlite import is_address, read_sqlite
+from dips._files.sqlite import address_of, is_address, read_sqlite
 from dips.exceptions import DataError, InputTypeError
 
-_TEXT = {".csv", ".tsv", ".tab", ".txt", ".dat", ".data"}
-_EXCEL = {".xlsx", ".xlsm"}
-_PARQUET = {".parquet", ".pq"}
-_FEATHER = {".feather", ".arrow", ".ipc"}
+TABS = {".tsv", ".tab"}
+TEXT = TABS | {".csv", ".txt", ".dat", ".data"}
+EXCEL = {".xlsx", ".xlsm"}
+PARQUET = {".parquet", ".pq"}
+FEATHER = {".feather", ".arrow", ".ipc"}
 _JSON = {".jsonl", ".ndjson", ".json"}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
@@ -39,6 +45,27 @@ _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".zst": lambda path: pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"),
     ".zip": lambda path: _only_member(path),
 }
+
+
+_DAMAGE = (
+    pa.ArrowException,
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    NotImplementedError,  # a zip file compressed in a way of its own
+    RuntimeError,  # one with a password
+    RecursionError,
+    SyntaxError,  # of XML
+    csv.Error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass
@@ -107,59 +134,98 @@ def read_table(
     return table
 
 
+def kind_of(path: Path) -> tuple[str, str]:
+    """Return what a file's name says it is, such as ".csv", and how it is compressed, such as ".gz"."""
+    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
+    return (Path(path.stem).suffix.lower() if compression else path.suffix.lower()), compression
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Say in a sentence what a library found wrong with a file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except _DAMAGE as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        kind = kind_of(path)[0].lstrip(".") or "text"
+        raise DataError(f"{path} cannot be read as a {kind} file: {reason}.") from error
+
+
+def is_delimited(path: Path) -> bool:
+    """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
+    kind, compression = kind_of(path)
+    return kind in TEXT or bool(compression and not kind)
+
+
 def _read_file(path: Path, how: _How) -> Table:
+    _refuse_impossible(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob(f"{path.stem[:3]}*")) if path.parent.is_dir() else []
         raise DataError(f"There is no file {path}{'; did you mean ' + near[0] + '?' if near else '.'}")
+    if not path.is_file():
+        raise DataError(
+            f"{path} is not a plain file, perhaps a pipe; a table is read more than once, so save it first."
+        )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
-    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
-    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
-    try:
-        if kind in _PARQUET:
-            return Table(pa.parquet.read_table(_source(path, compression)), str(path))
-        if kind in _FEATHER:
-            return Table(pa.feather.read_table(_source(path, compression)), str(path))
-        if kind in _EXCEL:
+    kind, compression = kind_of(path)
+    with damage_told(path):
+        if kind in PARQUET:
+            described = pa.parquet.read_metadata(_source(path, compression))
+            check_metadata(path, described.num_rows, described.num_columns)
+            return Table(_sound(pa.parquet.read_table(_source(path, compression))), str(path))
+        if kind in FEATHER:
+            return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
+        if kind in EXCEL:
+            check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression), how)
         if kind in _JSON:
-            return Table(read_json_lines(lambda: _open(path, compression), str(path)), str(path))
+            return Table(read_json_lines(partial(open_bytes, path, compression), path), str(path))
         if kind in _SQLITE and not compression:
-            columns, notes = read_sqlite(f"sqlite:///{path}")
+            columns, notes = read_sqlite(address_of(path))
             return Table(columns, str(path), notes)
-        if kind in _TEXT or (compression and not kind):
-            is_tabs = kind in (".tsv", ".tab")
-            return Table(
-                *read_delimited(lambda: _open(path, compression), str(path), is_tabs, how.skip_rows, how.wanted)
-            )
-    except (pa.ArrowException, OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
-    known = ", ".join(sorted(s.lstrip(".") for s in _TEXT | _EXCEL | _PARQUET | _FEATHER | _JSON | {*_SQLITE}))
+        if is_delimited(path):
+            opened = partial(open_bytes, path, compression)
+            return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
+    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
 
 
-def opened_text(path: Path) -> tuple[Callable[[], BinaryIO], bool] | None:
-    """Return what opens a file of delimited text, and whether tabs delimit it; None for a file of another kind."""
-    compression = path.suffix.lower() if path.suffix.lower() in _OPENERS else ""
-    kind = Path(path.stem).suffix.lower() if compression else path.suffix.lower()
-    if kind not in _TEXT:
-        return None
-    return lambda: _open(path, compression), kind in (".tsv", ".tab")
+def open_bytes(path: Path, compression: str) -> BinaryIO:
+    """Open a file to read what it holds, unpacked."""
+    if not compression:
+        return path.open("rb")
+    return bounded(cast(BinaryIO, _OPENERS[compression](path)), path)
 
 
-def _open(path: Path, compression: str) -> BinaryIO:
-    return cast(BinaryIO, _OPENERS[compression](path) if compression else path.open("rb"))
+def _sound(columns: pa.Table) -> pa.Table:
+    """Refuse columns whose offsets lead outside of them: arrow takes a file's word for it, and follows them blindly."""
+    columns.validate(full=True)
+    return columns
+
+
+def _refuse_impossible(path: Path) -> None:
+    """Refuse a name that the system cannot look for, or that no record can hold."""
+    try:
+        path.exists()
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise DataError(f"The name {str(path)!r} is not valid UTF-8; rename the file.") from None
+    except OSError as error:
+        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
+        raise DataError(f"{shown} cannot be read: {error.strerror}.") from error
 
 
 def _source(path: Path, compression: str) -> Any:
     """Formats that are read from their end need a plain file."""
-    return pa.BufferReader(_open(path, compression).read()) if compression else str(path)
+    return pa.BufferReader(open_bytes(path, compression).read()) if compression else str(path)
 
 
 def _only_member(path: Path) -> Any:
@@ -171,9 +237,9 @@ def _only_member(path: Path) -> Any:
 
 
 def _read_excel(path: Path, source: Any, how: _How) -> Table:
-    header, frame, notes = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
-    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    return Table(pa.table(columns, names=header), str(path), notes)
+    sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
+    columns = [_from_series(sheet.rows.iloc[:, j]) for j in range(sheet.rows.shape[1])]
+    return Table(pa.table(columns, names=sheet.header), str(path), sheet.notes)
 
 
 def _from_frame(frame: Any) -> pa.Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from dips._files.delimited import find_dialect, iterate_delimited
-from dips._files.read import Table, opened_text, read_table, with_distinct_names
+from dips._files.limits import check_metadata
+from dips._files.read import (
+    PARQUET,
+    TABS,
+    Table,
+    damage_told,
+    is_delimited,
+    kind_of,
+    open_bytes,
+    read_table,
+    with_distinct_names,
+)
 from dips._files.sqlite import is_address
 from dips._tools.arrays import Array
 
@@ -52,19 +65,21 @@ def look_at(
     seed: int = 0,
 ) -> Look:
     """Read a table, or of a large file every n-th row by chance; see :func:`~dips._files.read.read_table`."""
-    batches = _batches(data, skip_rows, wanted) if _is_large(data) else None
-    if batches is None:
-        table = read_table(data, sheet, skip_rows, wanted)
-        labels = Table(table.columns.select([target]), table.source) if target in table.names else None
-        return Look(table, labels, np.arange(table.n_rows), table.n_rows)
-    return _sampled(*batches, target, np.random.RandomState(seed))
+    if _is_large(data):
+        with damage_told(Path(data)):
+            batches = _batches(data, skip_rows, wanted)
+            if batches is not None:
+                return _sampled(*batches, target, np.random.RandomState(seed))
+    table = read_table(data, sheet, skip_rows, wanted)
+    labels = Table(table.columns.select([target]), table.source) if target in table.names else None
+    return Look(table, labels, np.arange(table.n_rows), table.n_rows)
 
 
 def _is_large(data: Any) -> bool:
     if not isinstance(data, str | Path) or is_address(data):
         return False
-    path = Path(data).expanduser()
-    return path.is_file() and path.stat().st_size > _LARGE_FILE
+    path = os.path.expanduser(data)
+    return os.path.isfile(path) and os.path.getsize(path) > _LARGE_FILE
 
 
 def _batches(
@@ -72,18 +87,19 @@ def _batches(
 ) -> tuple[Iterator[Any], int, str, list[str]] | None:
     """Return the batches of a large file, about how many rows there are, its name and notes; None where it has none."""
     path = Path(data).expanduser()
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if path.suffix.lower() in PARQUET:
         file = pa.parquet.ParquetFile(path)
+        check_metadata(path, file.metadata.num_rows, file.metadata.num_columns)
         return file.iter_batches(), file.metadata.num_rows, str(path), []
-    text = opened_text(path)
-    if text is None:
+    if not is_delimited(path):
         return None
-    open_bytes, is_tabs = text
-    dialect = find_dialect(open_bytes, str(path), is_tabs, skip_rows, wanted)
-    with open_bytes() as stream:
+    kind, compression = kind_of(path)
+    opened = partial(open_bytes, path, compression)
+    dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, wanted)
+    with opened() as stream:
         head = stream.read(1 << 20)
     n_about = int(path.stat().st_size * max(1, head.count(b"\n")) / max(1, len(head)))
-    return iterate_delimited(open_bytes, dialect, str(path)), n_about, str(path), dialect.notes
+    return iterate_delimited(opened, dialect, str(path)), n_about, str(path), dialect.notes
 
 
 def _sampled(
@@ -93,6 +109,7 @@ def _sampled(
     share, labels, rows, n_rows = min(1.0, _SAMPLE / n_about), [], [], 0
     position = None
     for batch in batches:
+        batch.validate(full=True)  # arrow takes a file's word for it, and follows offsets blindly
         named, notes_of_names = with_distinct_names(pa.Table.from_batches([batch]))
         if not parts:
             notes = [*notes, *notes_of_names]

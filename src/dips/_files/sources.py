@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,10 @@ def named_sources(data: Any) -> list[Any]:
 def _matching(one: Any) -> list[Any]:
     if not isinstance(one, str | Path) or is_address(one):
         return [one]
-    path = Path(one).expanduser()
-    if not glob.has_magic(str(path)) or path.exists():
+    path = os.path.expanduser(one)
+    if not glob.has_magic(path) or os.path.exists(path):
         return [one]
-    found = sorted(glob.glob(str(path), recursive=True))
+    found = sorted(glob.glob(path, recursive=True))
     if not found:
         raise DataError(f"No file matches {one}.")
     return found

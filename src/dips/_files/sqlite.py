@@ -10,10 +10,12 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pyarrow as pa
 
+from dips._files.limits import check_metadata
 from dips.exceptions import DataError
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 _BATCH = 50_000
+_LONGEST = 1 << 26  # bytes of a cell
 _SCHEME = "sqlite:"
 
 
@@ -33,6 +35,11 @@ def file_of(address: str) -> Path:
     return Path(unquote(urlsplit(address).path).removeprefix("/")).expanduser()
 
 
+def address_of(path: Path) -> str:
+    """Return the address of a database that has one table."""
+    return f"sqlite:///{quote(str(path))}"
+
+
 def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
     """Return the table that the address names, and notes; the only table of a database needs no name."""
     path = file_of(address)
@@ -43,8 +50,9 @@ def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
         with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")  # a view of a file from elsewhere calls no function
             database.text_factory = lambda text: text.decode("utf-8", "replace")
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             name = _table_name(database, asked, path)
-            return _read(database, name), [] if asked else [f"{path} has one table, {name!r}, which is read."]
+            return _read(database, name, path), [] if asked else [f"{path} has one table, {name!r}, which is read."]
     except sqlite3.Error as error:
         raise DataError(f"{path} cannot be read as a SQLite database: {error}.") from error
 
@@ -63,12 +71,14 @@ def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> 
     )
 
 
-def _read(database: sqlite3.Connection, name: str) -> pa.Table:
+def _read(database: sqlite3.Connection, name: str, path: Path) -> pa.Table:
     quoted = name.replace('"', '""')
     rows = database.execute(f'SELECT * FROM "{quoted}"')  # a name that the database itself gave
     header = [column[0] for column in rows.description]
-    batches = []
+    batches, n_rows = [], 0
     while batch := rows.fetchmany(_BATCH):
+        n_rows += len(batch)
+        check_metadata(path, n_rows, len(header))  # a view can make rows without end of nothing
         batches.append([list(column) for column in zip(*batch, strict=True)])
     columns = [_column([v for batch in batches for v in batch[j]]) for j in range(len(header))]
     return pa.table(columns, names=header)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dips._data.labels import Labels, encode_values
 from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
-from dips._files.values import is_number, is_text, texts
+from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
@@ -22,6 +22,7 @@ from dips.exceptions import DataError
 MIN_PER_CLASS = 5
 _MAX_CLASSES = 100
 _LARGEST = 2**63 - 1  # a larger number stays a text
+_LARGEST_EXACT_FLOAT = 2**53  # above it, neighboring whole numbers are the same float
 
 
 @dataclass(frozen=True)
@@ -69,51 +70,82 @@ def read_target(
     unlabeled_marks: tuple[str, ...] = (),
     positive: str | None = None,
     n_more: int = 0,
+    keep: tuple[str, ...] = (),
     merge_labels: bool | None = None,
     map_label: Mapping[str, str] | None = None,
 ) -> Target:
     """Read labels and classes of a column; `n_more` rows without a label follow.
 
-    Spellings of one label are merged where the user says so, and kept apart where the user says that; where nothing is
-    said, they are pointed out.
+    Labels in `keep`, such as NA, are classes, although they usually mean "no label". Spellings of one label are merged
+    where the user says so, and kept apart where the user says that; where nothing is said, they are pointed out.
     """
     if name not in table.names:
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
         hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
         raise DataError(f"{table.source} has no column {name!r}{hint} It has {_some(table.names)}.")
-    cells = _cells(table.columns[name], name)
+    raw = table.columns[name]
+    cells = _cells(raw, name, keep)
     marks = [m for m in unlabeled_marks if m not in ("", None)]
     if marks:
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
-    cells, words = settle_words(cells, name, merge_labels, map_label or {})
+    cells, words = settle_words(cells, name, merge_labels, map_label or {}, keep)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
-    _refuse_unusable(labels, name)
-    labels = _as_whole_numbers(labels).followed_by_unlabeled(n_more)
-    classes, notes = labels.classes.tolist(), words.notes(name)
+    refuse_unusable(labels, name)
+    labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
+    labels = labels.followed_by_unlabeled(n_more)
+    classes, notes = labels.classes.tolist(), [*_note_missing_words(raw, name, keep), *words.notes(name)]
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say {mark}.")
     return Target(name, labels, _position(positive, classes, name), notes, words)
 
 
-def _cells(raw: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Labels as texts: 1.0 in a column with gaps is 1."""
-    if is_number(raw.type):
-        values = raw.cast(pa.float64(), safe=False)
-        known = values.drop_null().to_numpy()
-        known = known[~np.isnan(known)]
-        if (known == np.round(known)).all():
-            whole = pc.if_else(pc.is_nan(values), None, values) if pa.types.is_floating(raw.type) else values
-            return whole.cast(pa.int64(), safe=False).cast(pa.string())
-        _refuse_continuous(known, name)
-    if not (is_text(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
+def _cells(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> pa.ChunkedArray:
+    """Labels as texts, each whole number exactly as it was stored: 1.0 in a column with gaps is 1."""
+    if pa.types.is_dictionary(raw.type):
+        raw = raw.cast(raw.type.value_type)
+    if pa.types.is_integer(raw.type):
+        return raw.cast(pa.string())
+    if pa.types.is_floating(raw.type):
+        return _from_floats(raw.cast(pa.float64()), name)
+    if not (is_text(raw.type) or is_number(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
         raise DataError(f"The target {name!r} holds {raw.type} values; labels are texts, whole numbers or booleans.")
-    cells = texts(raw) if raw.type != pa.null() else raw.cast(pa.string())
+    cells = texts(raw, keep) if raw.type != pa.null() else raw.cast(pa.string())
     without_zeros = pc.replace_substring_regex(cells, r"^([+-]?\d+)\.0+$", r"\1")
     if pc.all(pc.match_substring_regex(without_zeros, r"^[+-]?\d+$")).as_py():
         return without_zeros
+    if pa.types.is_decimal(raw.type):
+        _refuse_continuous(np.array(raw.drop_null().to_pylist(), dtype=float), name)
     return cells
+
+
+def _from_floats(values: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    known = values.drop_null().to_numpy()
+    known = known[~np.isnan(known)]
+    too_large = known[np.abs(known) > _LARGEST_EXACT_FLOAT]
+    if too_large.size:
+        raise DataError(
+            f"The target {name!r} holds {too_large[0]:.17g} as a float, which cannot tell it from its neighbors; store "
+            "labels as whole numbers or as text."
+        )
+    if (known != np.round(known)).any():
+        _refuse_continuous(known, name)
+    return pc.if_else(pc.is_nan(values), None, values).cast(pa.int64()).cast(pa.string())
+
+
+def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> list[str]:
+    """Say which labels were read as "no label" although they are not empty, and how to have them as classes."""
+    if not is_text(raw.type):
+        return []
+    words = pc.utf8_trim_whitespace(raw.cast(pa.string()))
+    counts = pc.value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
+    found = {c["values"]: c["counts"] for c in counts.to_pylist()}
+    if not found:
+        return []
+    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(found.items()))
+    keep_it = option("keep_label", next(iter(found)))
+    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say {keep_it}."]
 
 
 def _refuse_continuous(known: Array, name: str) -> None:
@@ -124,8 +156,10 @@ def _refuse_continuous(known: Array, name: str) -> None:
     )
 
 
-def _refuse_unusable(labels: Labels, name: str) -> None:
-    classes, counts = labels.classes, np.bincount(labels.codes[labels.is_labeled])
+def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
+    """Refuse labels that no model can be trained and tested on; `when` is put into the message."""
+    classes = labels.classes
+    counts = np.bincount(labels.codes[labels.is_labeled], minlength=classes.size)
     n_labeled = int(counts.sum())
     if n_labeled == 0:
         raise DataError(
@@ -152,8 +186,8 @@ def _refuse_unusable(labels: Labels, name: str) -> None:
         mark = option("unlabeled_mark", str(classes[rare]))
         leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
-            f"The class {classes[rare]!r} of {name!r} has {counts[rare]} labeled rows, and at least {MIN_PER_CLASS} "
-            f"are needed to hold some out; label more rows of it{leave_out}."
+            f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled rows, and at least "
+            f"{MIN_PER_CLASS} are needed to hold some out; label more rows of it{leave_out}."
         )
 
 
@@ -166,6 +200,12 @@ def _as_whole_numbers(labels: Labels) -> Labels:
         return labels
     is_plain = all(str(n) == text and abs(n) <= _LARGEST for n, text in zip(numbers, texts, strict=True))
     return labels.renamed(numbers) if is_plain else labels
+
+
+def _as_booleans(labels: Labels) -> Labels:
+    """Return labels that are texts as booleans, unless the user has given them other names."""
+    texts = labels.classes.tolist()
+    return labels.renamed([text == "True" for text in texts]) if set(texts) <= {"True", "False"} else labels
 
 
 def _position(positive: str | None, classes: list[Any], name: str) -> int:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.columns import Column
-from dips._files.dates import dates, find_date_format, swapped
+from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.numbers import STYLES, NumberStyle, find_number_style, numbers
-from dips._files.values import first_strange, is_number, is_text, texts
+from dips._files.values import example, first_strange, is_number, is_text, texts
 from dips.exceptions import DataError, SettingsError
 
 KINDS_TO_TELL = ("category", "number", "date", "text", "id", "ignore")
@@ -33,8 +33,8 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
         found = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
     for column, told in found.items():
         kind, _, how = str(told).partition(":")
-        is_known = kind in KINDS_TO_TELL and (not how or how in _HOW.get(kind, ()) or (kind == "date" and "%" in how))
-        if not column or not is_known:
+        is_form = kind == "date" and "%" in how and is_date_format(how)
+        if not column or kind not in KINDS_TO_TELL or not (not how or how in _HOW.get(kind, ()) or is_form):
             raise SettingsError(
                 f"type {f'{column}={told}'!r} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where number "
                 "may be number:comma or number:point, and date date:day-first, date:month-first or date:%d.%m.%Y."
@@ -49,7 +49,7 @@ def told_column(name: str, raw: pa.ChunkedArray, told: str) -> Column:
     known = raw.drop_null()
     if kind in ("ignore", "id") or len(known) == 0:
         return column
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), str(known[0].as_py())[:40]
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if kind == "number" and is_text(raw.type):
         _read_as_numbers(column, texts(raw), how)
     elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):

@@ -13,12 +13,13 @@ SOME = 2_000  # enough rows to rule most readings out
 MOSTLY = 0.95  # of the values must read as numbers, or as dates; the rest is then taken as missing
 
 
-def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Trim the texts of a column; words for "missing" become missing."""
+def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArray:
+    """Trim the texts of a column; words for "missing" become missing, except those in `keep`."""
     if pa.types.is_boolean(column.type):
         return pc.if_else(column, "True", "False")
     trimmed = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return pc.if_else(pc.is_in(trimmed, pa.array(MISSING)), pa.scalar(None, pa.string()), trimmed)
+    missing = pa.array([word for word in MISSING if word not in keep])
+    return pc.if_else(pc.is_in(trimmed, missing), pa.scalar(None, pa.string()), trimmed)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -31,6 +32,16 @@ def is_text(kind: pa.DataType) -> bool:
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column of this type holds numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def example(known: pa.ChunkedArray) -> str:
+    """The first value of a column without gaps, cut to forty characters."""
+    try:
+        value = known[0].as_py()
+    except (ValueError, OverflowError):  # a date beyond the year 9999, which Python has no value for
+        value = known.slice(0, 1).cast(pa.string())[0].as_py()
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | None:

@@ -17,6 +17,23 @@ from dips._tools.arrays import Array
 _THE_LAST = (1 - 1e-6, 1.0)  # a window of one checkpoint
 
 
+def tree_problem(left: Array, right: Array, offsets: Array) -> str | None:
+    """Say what is wrong with trees whose nodes name their children, counted from the root of their tree; -1 is none."""
+    sizes, is_inner = np.diff(offsets), left >= 0
+    if offsets.size == 0 or offsets[0] != 0 or (sizes < 1).any() or offsets[-1] != left.size:
+        return "its trees do not add up to its nodes"
+    if (is_inner != (right >= 0)).any():
+        return "a node has one child"
+    root = np.repeat(offsets[:-1], sizes)
+    children = np.concatenate([left[is_inner], right[is_inner]])
+    if (children >= np.tile(np.repeat(sizes, sizes)[is_inner], 2)).any():
+        return "a child is not a node of its tree"
+    n_parents = np.bincount(children + np.tile(root[is_inner], 2), minlength=left.size)
+    if (n_parents > 1).any() or n_parents[offsets[:-1]].any():  # the only ways to a cycle that a row could enter
+        return "a node has two parents or is the child of itself"
+    return None
+
+
 @dataclass(frozen=True)
 class Forest:
     """The trees of a boosted classifier, node by node; checked when made, since compiled code follows them blindly.
@@ -94,27 +111,31 @@ class Forest:
             raise ValueError(f"The trees were misread: {problem}.")
 
     def _problem(self) -> str | None:
-        sizes, is_inner = np.diff(self.offsets), self.left >= 0
+        if wrong := [name for name, dtype in self._dtypes.items() if not _is_plain(getattr(self, name), dtype)]:
+            return f"{wrong[0]} is not an array that the compiled code can read"
+        is_inner = self.left >= 0
         if len({column.shape for column in self._nodes[:-1]}) != 1 or self.left.ndim != 1:
             return "its columns differ in length"
-        if self.outputs.size != sizes.size or (sizes < 1).any() or self.offsets[-1] != self.left.size:
+        if self.offsets.size != self.outputs.size + 1:
             return "its trees do not add up to its nodes"
-        if (is_inner != (self.right >= 0)).any():
-            return "a node has one child"
-        root = np.repeat(self.offsets[:-1], sizes)
-        children = np.concatenate([self.left[is_inner], self.right[is_inner]])
-        if (children >= np.tile(np.repeat(sizes, sizes)[is_inner], 2)).any():
-            return "a child is not a node of its tree"
-        n_parents = np.bincount(children + np.tile(root[is_inner], 2), minlength=self.left.size)
-        if (n_parents > 1).any() or n_parents[self.offsets[:-1]].any():  # the only ways to a cycle
-            return "a node has two parents or is the child of itself"
+        if problem := tree_problem(self.left, self.right, self.offsets):
+            return problem
         if (self.feature[is_inner] < 0).any():
             return "a column is negative"
         if self.base.shape != (self.n_outputs,) or not np.isin(self.outputs, np.arange(self.n_outputs)).all():
             return "a tree adds to a score that does not exist"
-        if self.rounds[0] < 0 or (np.diff(self.rounds) < 0).any() or self.rounds[-1] > self.outputs.size:
+        first, last = (self.rounds[0], self.rounds[-1]) if self.rounds.size else (0, -1)
+        if first < 0 or (np.diff(self.rounds) < 0).any() or not 0 <= last <= self.outputs.size:
             return "its rounds do not follow each other"
         return None
+
+    @property
+    def _dtypes(self) -> dict[str, str]:
+        real = "f4" if getattr(self.threshold, "dtype", None) == np.float32 else "f8"
+        whole = dict.fromkeys(("left", "right", "feature", "outputs"), "i4") | dict.fromkeys(
+            ("offsets", "rounds"), "i8"
+        )
+        return whole | dict.fromkeys(("threshold", "value", "base"), real) | {"missing_left": "u1"}
 
     @staticmethod
     def reads(X: Any) -> bool:
@@ -191,3 +212,7 @@ class Forest:
         pending = np.empty(2 * int(np.diff(self.offsets).max(initial=0)) + 2, dtype=np.int32)
         kernel.call(f"dips_order_{self._precision}", *self._nodes, self.outputs.size, pending, steps, starts)
         return steps, starts
+
+
+def _is_plain(array: Any, dtype: str) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1 and array.flags.c_contiguous

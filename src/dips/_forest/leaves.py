@@ -53,10 +53,13 @@ class Leaves:
     def watch(self, X: Any, dynamics: Dynamics, rows: slice = slice(None), n_threads: int = 1) -> None:
         """Fill in the statistics and last probabilities of `rows` from their table."""
         n = n_rows(X)
+        n_leaves = np.diff(self.starts, append=self.values.size) // self.base.size  # of each tree
 
         def one_chunk(part: slice, window: range, p: Array, wanted: Any) -> int:
             table = X[part] if isinstance(X, np.ndarray) else take(X, np.arange(*part.indices(n)))
             leaves = np.ascontiguousarray(self.leaf_of(table), dtype=np.uint32)
+            if leaves.shape != (n_rows(table), self.starts.size) or (leaves >= n_leaves).any():
+                raise ValueError("The leaves were misread: a row ends in one that is not there.")
             return kernel.call(
                 "dips_watch_leaves",
                 *(leaves, leaves.shape[0], self.values, self.starts, self.starts.size, window.start, window.stop),

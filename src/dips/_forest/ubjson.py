@@ -36,9 +36,12 @@ def loads(data: bytes | bytearray) -> Any:
     {'a': 5}
     """
     try:
-        return _value(data, data[0], 1)[0]
-    except (IndexError, KeyError, ValueError, struct.error) as problem:
+        value, end = _value(data, data[0], 1)
+    except (IndexError, KeyError, ValueError, struct.error, RecursionError) as problem:
         raise ValueError("This is not a complete UBJSON document.") from problem
+    if end != len(data):
+        raise ValueError(f"{len(data) - end} bytes follow the end of the UBJSON document.")
+    return value
 
 
 def _value(data: bytes | bytearray, marker: int, at: int) -> tuple[Any, int]:
@@ -59,8 +62,16 @@ def _number(data: bytes | bytearray, marker: int, at: int) -> tuple[Any, int]:
     return code.unpack_from(data, at)[0], at + code.size
 
 
-def _text(data: bytes | bytearray, at: int) -> tuple[str, int]:
+def _size(data: bytes | bytearray, at: int) -> tuple[int, int]:
+    """Return a length, which is never negative and never more than what is left: else reading might not end."""
     size, at = _number(data, data[at], at + 1)
+    if not 0 <= size <= len(data) - at:
+        raise ValueError(f"a length of {size} at byte {at}")
+    return int(size), at
+
+
+def _text(data: bytes | bytearray, at: int) -> tuple[str, int]:
+    size, at = _size(data, at)
     return data[at : at + size].decode(), at + size
 
 
@@ -70,7 +81,7 @@ def _header(data: bytes | bytearray, at: int) -> tuple[int | None, int | None, i
     if data[at] == _TYPE:
         kind, at = data[at + 1], at + 2
     if data[at] == _COUNT:
-        size, at = _number(data, data[at + 1], at + 2)
+        size, at = _size(data, at + 1)
     return kind, size, at
 
 
@@ -91,5 +102,7 @@ def _object(data: bytes | bytearray, at: int) -> tuple[dict[str, Any], int]:
     members: dict[str, Any] = {}
     while len(members) != size if size is not None else data[at] != _END_OBJECT:
         key, at = _text(data, at)
+        if key in members:
+            raise ValueError(f"{key} twice")
         members[key], at = _value(data, data[at], at + 1) if kind is None else _value(data, kind, at)
     return members, at + (size is None)

@@ -15,12 +15,15 @@ import numpy as np
 from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import read_table
+from dips._persistence.checks import PREPARATION, check_answers, check_manifest, checked_preparation
+from dips._persistence.probe import try_elsewhere
 from dips._tools.arrays import Array
-from dips._tools.files import sha256, without_nan, write_json
+from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
+from dips._tools.npz import read_arrays
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
 from dips.backbones._registry import families, find_family, handled_by
-from dips.exceptions import ModelError, UserError
+from dips.exceptions import DamagedFileError, DipsError, ModelError, OutputError, UserError
 
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
@@ -109,14 +112,14 @@ def save_model(model: Any, folder: Path | str) -> None:
     backbone, file_name = _savable(saved.backbone)
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} already exists and is not empty; choose another name.")
-    folder.mkdir(parents=True, exist_ok=True)
-    backbone.save(saved.backbone, folder / file_name)
+    make_folder(folder)
+    _save_backbone(backbone, saved, folder / file_name)
     files = [file_name]
     if saved.preparation is not None:
-        write_json(folder / "preparation.json", saved.preparation.to_json())
-        with (folder / "preparation.npz").open("wb") as stream:
+        write_json(folder / PREPARATION[0], saved.preparation.to_json())
+        with writing(folder), whole_file(folder / PREPARATION[1]) as stream:
             np.savez(stream, **saved.preparation.arrays())  # type: ignore[arg-type]
-        files += ["preparation.json", "preparation.npz"]
+        files += PREPARATION
     described = {
         "format": FORMAT_VERSION,
         "backbone": backbone.name,
@@ -130,15 +133,32 @@ def save_model(model: Any, folder: Path | str) -> None:
     write_json(folder / _MANIFEST, record | {"sha256": _checksum(record)})
 
 
-def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
+def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = False) -> SavedModel:
     """Read a model folder without running anything in it; a file that has changed since it was written is refused.
 
     Parameters
     ----------
     folder : path
     backbone : the unfitted skorch net, needed if the stored weights are those of a PyTorch module
+    untrusted : load it in a child process first, so that a file made to crash its library crashes only that
     """
     folder = Path(folder)
+    if untrusted and backbone is None:
+        try_elsewhere(folder)
+    try:
+        return _loaded(folder, backbone)
+    except DipsError as error:
+        if not isinstance(error, DamagedFileError):
+            raise
+        raise ModelError(f"{folder} does not hold together: {error}. Get it from its source again.") from error
+    except ModuleNotFoundError as error:
+        raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
+    except Exception as error:  # whatever a library says of a file that is not as it should be
+        reason = str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
+        raise ModelError(f"{folder} does not hold together: {reason}. Get it from its source again.") from error
+
+
+def _loaded(folder: Path, backbone: Any) -> SavedModel:
     record = _manifest(folder)
     for name, expected in record["files"].items():
         _check_file(folder, name, expected)
@@ -148,14 +168,18 @@ def load_model(folder: Path | str, backbone: Any = None) -> SavedModel:
             f"{folder} holds a backbone of the family {record['backbone']!r}, which is not known here; install the "
             "package that it comes from, or update dips."
         )
-    try:
-        fitted = family().load(folder / family.file_name, backbone)
-    except ModuleNotFoundError as error:
-        raise ModelError(f"{folder} holds a {record['backbone']} model, but {error.name} is not installed.") from error
-    preparation = None
-    if "preparation.json" in record["files"]:
-        with np.load(folder / "preparation.npz", allow_pickle=False) as arrays:
-            preparation = Preparation.from_parts(_json(folder / "preparation.json"), dict(arrays))
+    check_manifest(record, family.file_name)
+    preparation, n_features = None, None if record["categories"] is None else len(record["categories"])
+    if PREPARATION[0] in record["files"]:
+        arrays = read_arrays(folder / PREPARATION[1])
+        preparation = checked_preparation(_json(folder / PREPARATION[0]), arrays)
+        n_features = len(preparation.features)
+    path, n_classes = folder / family.file_name, len(record["classes"])
+    family().check_file(path, n_features, n_classes)
+    fitted = family().load(path, backbone)
+    if preparation is not None:
+        probe = np.zeros((1, len(preparation.features)), dtype=np.float32)
+        check_answers(np.asarray(find_backbone(fitted).predict_proba(fitted, probe)), n_classes, path)
     return SavedModel(fitted, record["classes"], preparation, record["categories"], record["about"])
 
 
@@ -168,6 +192,24 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return installed
+
+
+def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
+    """Let the library write its file, and look at it: not every library says when a disk is full."""
+    n_features = None if saved.preparation is None else len(saved.preparation.features)
+    try:
+        backbone.save(saved.backbone, path)
+        sync(path)
+        backbone.check_file(path, n_features, len(saved.classes))
+    except DipsError as error:
+        if not isinstance(error, DamagedFileError):
+            raise
+        raise OutputError(f"{path} was not written in full ({error}); is the disk full?") from error
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+        raise OutputError(f"{path} was not written in full ({reason}); is the disk full?") from error
 
 
 def _savable(estimator: Any) -> tuple[Backbone, str]:
@@ -216,6 +258,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"{path} has changed since it was written: its checksum differs. Get the folder from its source again."
         )
+    if not isinstance(record.get("format"), int) or not isinstance(record.get("backbone"), str):
+        raise ModelError(f"{path} does not hold together: its format, or its backbone. Get it from its source again.")
     if record["format"] > FORMAT_VERSION:
         raise ModelError(
             f"{folder} was written by a later version of dips ({record['versions']['dips']}); update dips."
@@ -242,7 +286,7 @@ def _check_file(folder: Path, name: str, expected: dict[str, Any]) -> None:
 def _json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
 
 

@@ -46,6 +46,7 @@ class TableFindings:
     drift : how well labeled and unlabeled rows can be told apart, as plain data; None where that was not tested
     outliers : one record per column with numbers far from all others
     costs : (C,) of missing a row of each class, where the user gave them; decisions follow them if the metric does
+    n_verified_test : how many of the held-out rows have a verified label
     baseline : what always giving the most frequent answer would score, by metric
     reading : what was found out, or guessed, while the table was read; plain data
     """
@@ -78,6 +79,7 @@ class TableFindings:
     baseline: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    n_verified_test: int = 0
 
     @property
     def chosen(self) -> str | None:

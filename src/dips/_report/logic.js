@@ -71,7 +71,22 @@ function suspectsOf(points) {
   return found.sort((a, b) => a[0] - b[0]).map(([, i]) => i);
 }
 
-/** The columns of the table of suspects: title, kind, and the value at a point; images can be given another label. */
+/** What a person may say of a label: a class, that it is right, or that nobody can tell. */
+function answersOf(classes) {
+  return [...classes, ...["keep", "unlabeled"].filter((word) => !classes.includes(word))];
+}
+
+/** The file that dips takes back: one line for every label that a person has said something of. */
+function correctionsOf(data, corrected) {
+  const { points, classes, unit } = data;
+  const names = points.id_names ?? [];
+  const isWhole = names.length === 1 && points.id.every((id) => !id.endsWith("…"));
+  const [header, key] = isWhole ? [[unit, names[0]], (i) => [points.row[i], points.id[i]]] : [[unit], (i) => [points.row[i]]];
+  const lines = [...corrected].map(([i, answer]) => [...key(i), classes[points.label[i]], answersOf(classes)[answer]]);
+  return [[...header, "given", "label"], ...lines];
+}
+
+/** The columns of the table of suspects: title, kind, and the value at a point; a person can give another label. */
 function tableColumns(data, corrected = new Map()) {
   const { points, classes } = data;
   const label = (codes) => (i) => (codes[i] < 0 ? "–" : classes[codes[i]]);
@@ -84,7 +99,7 @@ function tableColumns(data, corrected = new Map()) {
   ];
   if (points.rank.some((rank, i) => rank > 0 && wrongAt(points, i) >= 0)) columns.push({ title: "wrong %", number: true, at: percent(points.wrong) });
   if (points.watched ?? true) columns.push({ title: "confidence %", number: true, at: percent(points.confidence) });
-  if (points.pictures) columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? classes[corrected.get(i)] : "") });
+  columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? answersOf(classes)[corrected.get(i)] : "") });
   if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });
   if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, at: percent(points.unseen) });
   for (const column of points.values) {
@@ -155,4 +170,4 @@ function neighbor(xs, ys, isVisible, from, dx, dy) {
   return found;
 }
 
-if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, answersOf, correctionsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

@@ -64,7 +64,7 @@ def points_of(
     beside : gives what is shown of some rows
     n_bytes : fewer points are drawn where they would take more
     """
-    placed = _placed(account)
+    placed = placed_on_map(account)
     judged = np.flatnonzero(placed["height"].notna())
     n_points = _MAX_POINTS
     while True:
@@ -76,7 +76,7 @@ def points_of(
         n_points = max(200, int(0.9 * n_points * n_bytes / size))
 
 
-def _placed(account: pd.DataFrame) -> pd.DataFrame:
+def placed_on_map(account: pd.DataFrame) -> pd.DataFrame:
     """Where each label lies on the map: by how it was learned, or if that was not watched, by what is believed."""
     if account["confidence"].notna().any() or "p_wrong" not in account:
         return pd.DataFrame({"height": account["confidence"], "across": account["aleatoric"]})
@@ -216,11 +216,11 @@ def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:
     codes, typical = findings.target.codes, []
     for c in range(len(findings.target.classes)):
         rows = np.flatnonzero(is_useful & (codes == c))[:5_000]
-        typical.append([_middle(col, findings.table.columns[col.name].take(pa.array(rows))) for col in shown])
+        typical.append([middle(col, findings.table.columns[col.name].take(pa.array(rows))) for col in shown])
     return typical
 
 
-def _middle(column: Column, raw: pa.ChunkedArray) -> str:
+def middle(column: Column, raw: pa.ChunkedArray) -> str:
     values = column.values(raw)
     if column.kind == "number":
         known = values[np.isfinite(values)]

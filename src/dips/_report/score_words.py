@@ -26,6 +26,7 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
                 "The kept model's probabilities are worse than the plain one's, though its answers may be better: "
                 "where you need probabilities, keep the plain model (keep = plain), or decide by log_loss."
             )
+    sentences += _on_verified(summary, chosen)
     return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)
 
 
@@ -34,6 +35,23 @@ def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
     verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
     values = f"{amount(metric, chosen[metric]['value'])}, plain {amount(metric, plain[metric]['value'])}"
     return f"{title_of(metric)} is {verdict} ({values})"
+
+
+def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
+    """Say what the scores are on held-out labels that somebody has checked, or that these are too few to tell."""
+    n, scores = summary.get("rows", {}).get("test_verified", 0), chosen.get("test_verified")
+    if not n:
+        return []
+    if not scores:
+        return [f"{n:,} of the held-out labels are verified, too few to score on alone."]
+    metric = summary["metric"]
+    score, plain = scores[metric], next(m for m in summary["models"] if m["name"] == "plain")["test_verified"][metric]
+    beside = "" if chosen["name"] == "plain" else f"; plain {amount(metric, plain['value'])}"
+    return [
+        f"On the {n:,} held-out rows whose label is verified, {title_of(metric)} is {amount(metric, score['value'])} "
+        f"(between {amount(metric, score['low'])} and {amount(metric, score['high'])}){beside}. These labels are "
+        "nearly the truth, but people check doubtful rows first, so these rows need not be like the others."
+    ]
 
 
 def _recall_sentences(quality: dict[str, Any]) -> list[str]:

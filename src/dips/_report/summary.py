@@ -72,6 +72,8 @@ def _rows(findings: TableFindings) -> dict[str, Any]:
         "unlabeled": int((~target.is_labeled).sum()),
         "pseudo": int((source == "pseudo").sum()),
         "test": int(findings.test_rows.size),
+        "verified": int(findings.account["verified"].sum()),
+        "test_verified": findings.n_verified_test,
         "by_class": np.bincount(codes, minlength=len(target.classes)).tolist(),
         "files": [{"path": s["path"], "rows": s["rows"]} for s in findings.sources],
     }

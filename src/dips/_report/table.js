@@ -8,7 +8,7 @@ class SuspectTable {
     this.detail = detail;
     this.onOpen = onOpen;
     this.all = suspectsOf(data.points);
-    this.corrected = new Map(); // position: class
+    this.corrected = new Map(); // position: number of the answer
     this.isSaved = true;
     this.columns = tableColumns(data, this.corrected);
     this.shown = this.columns.filter((c) => !c.fromData).concat(this.columns.filter((c) => c.fromData).slice(0, 3));
@@ -19,6 +19,7 @@ class SuspectTable {
     byId("back").addEventListener("click", () => this.turn(-1));
     byId("next").addEventListener("click", () => this.turn(1));
     byId("export").addEventListener("click", () => this.save());
+    byId("corrections").addEventListener("click", () => this.download("corrections.csv", correctionsOf(this.data, this.corrected)));
   }
 
   filters() {
@@ -98,7 +99,7 @@ class SuspectTable {
 
   /** Where a person says what the label should be; the row is not opened by it. */
   choice(i) {
-    const options = ["–", ...this.data.classes].map((text, k) => make("option", { value: k - 1 }, text));
+    const options = ["–", ...answersOf(this.data.classes)].map((text, k) => make("option", { value: k - 1 }, text));
     const select = make("select", { "aria-label": `corrected label of ${nameOf(this.data, i)}` }, ...options);
     select.value = this.corrected.get(i) ?? -1;
     for (const kind of ["click", "keydown"]) select.addEventListener(kind, (event) => event.stopPropagation());
@@ -106,6 +107,7 @@ class SuspectTable {
       if (select.value < 0) this.corrected.delete(i);
       else this.corrected.set(i, Number(select.value));
       this.isSaved = false;
+      byId("corrections").disabled = !this.corrected.size;
     });
     return select;
   }
@@ -129,8 +131,12 @@ class SuspectTable {
     const header = [...this.columns.map((c) => c.title), "why"];
     const listed = [...new Set([...this.found, ...this.corrected.keys()])]; // nothing corrected is lost to a filter
     const rows = listed.map((i) => [...this.columns.map((c) => c.at(i)), reasonOf(this.data, i)]);
-    const url = URL.createObjectURL(new Blob(["\ufeff", toCsv([header, ...rows])], { type: "text/csv" }));
-    const link = make("a", { href: url, download: "suspects.csv" });
+    this.download("suspects.csv", [header, ...rows]);
+  }
+
+  download(name, rows) {
+    const url = URL.createObjectURL(new Blob(["\ufeff", toCsv(rows)], { type: "text/csv" }));
+    const link = make("a", { href: url, download: name });
     link.click();
     URL.revokeObjectURL(url);
     this.isSaved = true;

@@ -74,7 +74,11 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
-        steps.append(f"{look} Correct what is wrong in the table and run the command again.")
+        steps.append(
+            f"{look} Say under 'corrected' what each should be, save the corrections, and run the command again with "
+            "--corrections corrections.csv: what somebody has checked is not doubted again, and the others are judged "
+            "better."
+        )
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
         if column["alone"]:

@@ -62,6 +62,7 @@ def gather_evidence(
     )
 
 
-def judge(curator: Curator, evidence: Evidence) -> Array:
-    """Return the mask (m,) of useful rows; every class keeps some."""
-    return keep_every_class(checked_mask(curator, evidence), evidence)
+def judge(curator: Curator, evidence: Evidence, is_verified: Array | None = None) -> Array:
+    """Return the mask (m,) of useful rows: what the curator says, and every verified label; every class keeps some."""
+    useful = checked_mask(curator, evidence)
+    return keep_every_class(useful if is_verified is None else useful | is_verified, evidence)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._data.labels import UNLABELED
+from dips._data.verified import Verified
 from dips._dynamics import Dynamics, Moments
 from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._rounds.state import RoundsState
@@ -67,9 +68,9 @@ class Rounds:
         elif labeler is not None and labeler.member_window is not None:
             _check_checkpoints(trainer, labeler)
 
-    def run(self, given: Array) -> RoundsState:
+    def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
-        state = RoundsState(given)
+        state = RoundsState(given, None if verified is None else verified.mask)
         if self.at_start or (self.in_rounds and not self._unlabeled(state).size):  # no round to curate in: curate once
             self._start(state)
             self.observer.on_round(state.history[-1], self.n_rounds)
@@ -178,7 +179,8 @@ class Rounds:
             at=positions,
             groups=self.trainer.groups_of(rows),
         )
-        state.judge(rows, judge(self.curator, evidence), evidence.confidence, evidence.aleatoric)
+        useful = judge(self.curator, evidence, state.is_verified[rows])
+        state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
 
     def _unlabeled(self, state: RoundsState) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""

@@ -19,14 +19,17 @@ from dips._report.suspects import suspicion_ranks
 from dips._study.data import StudyData
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows
+from dips._tools.names import beside
 from dips.backbones import find_backbone
 
 _COLUMNS = (
     "row",
     "suspicion",
     "p_wrong",
+    "check_gain",
     "source",
     "given_label",
+    "verified",
     "suggested_label",
     "final_label",
     "confidence",
@@ -37,6 +40,7 @@ _COLUMNS = (
     "round",
     "reason",
 )
+_ADDED_LATER = ("held_out",)
 
 
 def account_of(
@@ -49,6 +53,7 @@ def account_of(
     X: Array | None = None,
     duplicates: Duplicates | None = None,
     uneven: UnevenValues | None = None,
+    order: str = "wrong",
 ) -> pd.DataFrame:
     """Return one row per input row, in the same order.
 
@@ -62,6 +67,7 @@ def account_of(
     X : the prepared table, to replay the model on
     duplicates : rows that are the same; where their labels are contrary, those are suspects
     uneven : values at which labels are wrong more often than elsewhere; there, each is believed less
+    order : which suspects come first
     """
     labeled, codes = np.flatnonzero(target.is_labeled), target.codes
     columns = _judged_columns(judge, labeled, codes)
@@ -77,10 +83,15 @@ def account_of(
     account["row"] = np.arange(1, codes.size + 1)
     account["trained_on"] = trained_on
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
-    account["suspicion"] = suspicion_ranks(account)
+    account["suspicion"] = suspicion_ranks(account, order)
     account["reason"] = _reasons(account, contrary, target)
-    named = {name if name not in _COLUMNS else f"{name} (input)": table.columns[name].to_pandas() for name in ids}
+    named = {column: table.columns[name].to_pandas() for name, column in id_columns(ids).items()}
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
+
+
+def id_columns(ids: list[str]) -> dict[str, str]:
+    """What the columns that name a row are called in the account."""
+    return beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
 
 
 def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:
@@ -93,6 +104,8 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
         "confidence": spread(judged["confidence"].astype(float), labeled, n, np.nan),
         "aleatoric": spread(judged["aleatoric"].astype(float), labeled, n, np.nan),
         "p_wrong": spread(judged["p_wrong"].astype(float), labeled, n, np.nan),
+        "check_gain": spread(judged["check_gain"].astype(float), labeled, n, np.nan),
+        "verified": spread(judged["verified"].astype(bool), labeled, n, False),
         "useful": spread(judged["useful"].astype(bool), labeled, n, False),
         "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
     }
@@ -100,14 +113,15 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
 
 def _suspect_uneven(columns: dict[str, Array], uneven: UnevenValues | None) -> None:
     """Believe labels less where more of them are wrong; in each class suspect as many as are then expected wrong."""
-    p_wrong, given = columns["p_wrong"], columns["given"]
+    p_wrong, given, verified = columns["p_wrong"], columns["given"], columns["verified"]
     if uneven is None or not uneven.found or uneven.is_sample or np.isnan(p_wrong[uneven.found[0].rows]).any():
         return
     for value in uneven.found:
-        p_wrong[value.rows] = np.maximum(p_wrong[value.rows], value.part.p_wrong)
+        doubted = np.where(verified[value.rows], 0.0, value.part.p_wrong)  # what somebody has checked is not doubted
+        p_wrong[value.rows] = np.maximum(p_wrong[value.rows], doubted)
     labeled = np.flatnonzero(given != UNLABELED)
     suspects = labeled[~probably_right(p_wrong[labeled], given[labeled])]
-    columns["useful"][suspects] = False
+    columns["useful"][suspects[~verified[suspects]]] = False
 
 
 def _suspect_contrary(columns: dict[str, Array], contrary: pd.DataFrame) -> None:

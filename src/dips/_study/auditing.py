@@ -16,12 +16,14 @@ from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._report.suspects import suspects_of
+from dips._review.notebook import NotebookReview
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
+from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.files import without_nan, write_whole
@@ -54,9 +56,26 @@ class LabelAudit(Pictured):
         """What the page shows, as plain data."""
         return without_nan(summarize(self.findings))
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        return suspects_of(self.samples)
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
+        return suspects_of(self.samples, order)
+
+    def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:
+        """Look at the suspects one by one, in a notebook.
+
+        Shows the page of ``dips review`` in a frame. Where its libraries are missing (extra ``review``), or the browser
+        cannot reach this machine, there is a table that can be edited. What was decided is in ``corrections()``.
+
+        Parameters
+        ----------
+        folder : path, optional
+            Where decisions are kept. The same folder continues a review. By default it is a temporary one.
+        reviewer : str
+            Who looks; by default the page asks.
+        blinded : bool
+            Hide given and suggested labels until one has answered.
+        """
+        return review_findings(self.findings, folder, reviewer, blinded)
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""
@@ -85,11 +104,15 @@ def audit(
     map_label: Mapping[str, str] | Sequence[str] = (),
     sheet: str | int | None = None,
     skip_rows: int | None = None,
+    verified: str | None = None,
+    corrections: Any = None,
+    keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     backbone: str = "xgboost",
     curator: str = "auto",
     seed: int = 0,
     jobs: int | None = None,
+    order: str = "wrong",
     command: str | None = None,
     observer: Observer | None = None,
 ) -> LabelAudit:
@@ -100,14 +123,18 @@ def audit(
     data : path, table, or a list of them
     target : str
         The column with the labels.
-    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, positive
+    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, keep_label, positive
         How to read the table; see :func:`fit`.
+    verified, corrections
+        What somebody has checked; see :func:`fit`.
     backbone, curator : str
         By name; "auto" is the default curator of the estimators.
     seed : int
         Of everything random.
     jobs : int, optional
         How many folds are trained in parallel.
+    order : str
+        Which suspects come first: the most probably "wrong", or the most "useful" to check.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
@@ -127,8 +154,8 @@ def audit(
     observer = observer or PythonWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
-        map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, backbone=backbone, curator=curator,
-        seed=seed, jobs=jobs,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
+        keep_label=keep_label, positive=positive, backbone=backbone, curator=curator, seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
@@ -137,14 +164,16 @@ def audit(
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        rows = (X, study.target.codes, labeled, labeled[:0], checked, study.groups)
+        rows = (study.examples(X), labeled, labeled[:0], checked)
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
     uneven = uneven_values(judge, study, checked.seed)
     noise = noise_estimate(judge, uneven)
     study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
-    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven)
+    account = account_of(
+        judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=checked.order
+    )
     findings = TableFindings(
         **study.to_report(),
         account=account,

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from dips._data.labels import UNLABELED
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
+from dips._study.examples import Examples
 from dips._study.settings import Settings
-from dips._tools.arrays import Array, Rows
+from dips._tools.arrays import Rows
 from dips.backbones import default_estimator
 
 
@@ -31,36 +33,30 @@ class Candidate:
     uses_unlabeled: bool
     n_fits: int
 
-    def fit(
-        self,
-        X: Array,
-        codes: Array,
-        labeled: Rows,
-        unlabeled: Rows,
-        settings: Settings,
-        groups: Array | None = None,
-    ) -> Any:
+    def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled.
 
-        No fold of its own divides one of the `groups` of all rows.
+        No fold of its own divides a group.
         """
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         if not self.uses_unlabeled:
-            model = CuratedClassifier(backbone, curator=curator, **common)
-            return model.keep_together(_at(groups, labeled)).fit(X[labeled], codes[labeled])
+            alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
+            return alone.keep_together(examples.groups_at(labeled)).fit(
+                examples.X[labeled], examples.codes[labeled], verified=checked.mask, y_given=checked.before
+            )
         rows = np.concatenate([labeled, unlabeled])
-        pseudo = PseudoLabelClassifier(
+        model = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
-        return pseudo.keep_together(_at(groups, rows)).fit(
-            X[rows], np.where(np.arange(rows.size) < labeled.size, codes[rows], -1)
+        known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
+        return model.keep_together(examples.groups_at(rows)).fit(
+            examples.X[rows],
+            np.where(known, examples.codes[rows], UNLABELED),
+            verified=known & checked.mask,
+            y_given=np.where(known, checked.before, UNLABELED),
         )
-
-
-def _at(groups: Array | None, rows: Rows) -> Array | None:
-    return None if groups is None else groups[rows]
 
 
 CANDIDATES = (

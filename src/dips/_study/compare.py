@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from dips._data.grouped_folds import grouped_folds
 from dips._files.target import Target
 from dips._study.candidates import CANDIDATES, PLAIN, Candidate
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.metrics import METRICS, Metric, metrics_for, read_costs
 from dips._study.settings import Settings
@@ -45,9 +46,12 @@ class Split:
 
     def unlabeled_apart_from(self, rows: Rows) -> Rows:
         """Return the unlabeled rows that do not belong to a group of the given rows."""
-        if self.groups is None:
-            return self.unlabeled
-        return self.unlabeled[~np.isin(self.groups[self.unlabeled], self.groups[rows])]
+        return _apart(self.unlabeled, rows, self.groups)
+
+
+def _apart(rows: Rows, others: Rows, groups: Array | None) -> Rows:
+    """Return the rows that do not belong to a group of the others."""
+    return rows if groups is None else rows[~np.isin(groups[rows], groups[others])]
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,14 @@ class Comparison:
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
-def hold_out(target: Target, settings: Settings, groups: Array | None = None) -> Split:
-    """Hold out a share of the labeled rows, the same of each class; no group is divided."""
+def hold_out(target: Target, settings: Settings, groups: Array | None = None, now: Target | None = None) -> Split:
+    """Hold out a share of the labeled rows, the same of each class; no group is divided.
+
+    The rows are drawn by the labels as they were given, so that corrections leave the held-out rows as they are, and
+    two runs can be compared on them. Rows that have a label only `now` are trained on, unless others of their group
+    are held out; those that lost it are neither.
+    """
+    now = target if now is None else now
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
@@ -103,8 +113,11 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None) ->
             f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
         )
     train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
-    _refuse_lost_classes(target, train, test)
-    unlabeled = np.flatnonzero(~target.is_labeled)
+    if groups is not None:
+        _refuse_lost_classes(target, train, test)
+    new = np.flatnonzero(now.is_labeled & ~target.is_labeled)
+    train = np.sort(np.concatenate([train, _apart(new, test, groups)]))
+    train, test, unlabeled = train[now.is_labeled[train]], test[now.is_labeled[test]], np.flatnonzero(~now.is_labeled)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
     return Split(train, test, unlabeled, groups)
@@ -135,7 +148,7 @@ def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
 
 
 def compare(
-    X: Array,
+    examples: Examples,
     target: Target,
     split: Split,
     settings: Settings,
@@ -149,7 +162,7 @@ def compare(
     """
     observer = observer or Observer()
     comparison = Comparison(warnings=WarningLog(target.classes))
-    folds = _folds(target.codes[split.train], split.train, settings, split.groups)
+    folds = _folds(examples.codes[split.train], split.train, settings, split.groups)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
@@ -169,7 +182,7 @@ def compare(
         began, probabilities = time.perf_counter(), []
         for k, (fit, predict) in enumerate(parts):
             observer.message(candidate.title, FRACTION * done / total)
-            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings)
+            train = partial(_fit_and_predict, candidate, examples, fit, predict, split, settings)
             part = folder.cached(_part_name(name, k, parts), train)
             probabilities.append(part["p"])
             comparison.warnings.add(candidate.title, part["warnings"].tolist())
@@ -178,7 +191,7 @@ def compare(
         *comparison.of_folds[name], comparison.test[name] = probabilities
         if not is_cached:
             seconds_per_fit = (time.perf_counter() - began) / n_fits
-    truths = _truths(X, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
+    truths = _truths(examples, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
     metrics = metrics_for(read_costs(settings.costs, target.classes))
     comparison.validate(truths, settings.metric, target.positive, metrics)
     comparison.gains = gains_over_usual(comparison, truths, settings, target.positive, metrics=metrics)
@@ -192,7 +205,7 @@ def _refuse_lost_model(keep: str | None, skipped: dict[str, str]) -> None:
 
 
 def _truths(
-    X: Array,
+    examples: Examples,
     target: Target,
     split: Split,
     folds: list[tuple[Rows, Rows]],
@@ -203,8 +216,8 @@ def _truths(
     """Return what the rows of each fold may truly be; one candidate alone is scored by the labels as given."""
     n_classes = len(target.classes)
     if alone:
-        return [Truth.given(target.codes[validate], n_classes) for _, validate in folds]
-    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings, split.groups)
+        return [Truth.given(examples.codes[validate], n_classes) for _, validate in folds]
+    learn = partial(believed_truth, examples, split.train, n_classes, settings)
     with caught_warnings():  # those of the candidates, whose teachers are the same, are kept
         belief = folder.cached("beliefs", lambda: {"belief": learn()})["belief"]
     return [Truth(belief[np.searchsorted(split.train, validate)]) for _, validate in folds]
@@ -273,11 +286,11 @@ def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = 
 
 
 def _fit_and_predict(
-    candidate: Candidate, X: Array, target: Target, fit: Rows, predict: Rows, split: Split, settings: Settings
+    candidate: Candidate, examples: Examples, fit: Rows, predict: Rows, split: Split, settings: Settings
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
         began = time.perf_counter()
-        model = candidate.fit(X, target.codes, fit, split.unlabeled_apart_from(predict), settings, split.groups)
+        model = candidate.fit(examples, fit, split.unlabeled_apart_from(predict), settings)
         seconds = time.perf_counter() - began
-        p = model.predict_proba(X[predict]).astype(np.float64)
+        p = model.predict_proba(examples.X[predict]).astype(np.float64)
     return {"p": p, "warnings": np.array(messages, dtype=str), "seconds": np.array(seconds)}

@@ -9,7 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from dips._data.verified import Verified
 from dips._files.columns import Schema
+from dips._files.corrections import read_corrections
 from dips._files.kinds import understand
 from dips._files.read import Table, read_table
 from dips._files.sources import named_sources
@@ -17,8 +19,10 @@ from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
+from dips._study.examples import Examples
 from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
 from dips._study.leaks import Leak
+from dips._study.reviewed import review
 from dips._study.settings import Settings
 from dips._tools.arrays import Array
 from dips._tools.wording import option
@@ -34,10 +38,13 @@ class StudyData:
     target: Target
     ids: list[str]
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
+    verified: Verified  # labels that somebody has checked
+    given: Target  # the labels before that
     duplicates: Duplicates
     groups: Array | None  # of all rows; no split divides one
     repeated_ids: dict[str, int]
     n_unlabeled_sources: int = 0  # the last ones
+    corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
     leaks: list[Leak] = field(default_factory=list)  # those known so far
 
     @property
@@ -71,6 +78,10 @@ class StudyData:
             "repeated_ids": self.repeated_ids,
         }
 
+    def examples(self, X: Array) -> Examples:
+        """All rows, as models learn from them; the prepared table is given."""
+        return Examples(X, self.target.codes, self.verified, self.groups)
+
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
         return {name: getattr(self, name) for name in ("table", "schema", "target", "ids", "sources", "notes")}
@@ -88,36 +99,52 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     table = _stack(labeled_tables, more_tables, settings.target)
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
-        n_more=table.n_rows - n_labeled_files, merge_labels=settings.merge_labels, map_label=settings.map_label,
+        n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
+        merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
     schema = understand_columns(table, settings)
     if not schema.used:
         raise DataError(
-            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns)}."
+            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns[:8])}"
+            f"{f' and {len(schema.columns) - 8:,} more' if len(schema.columns) > 8 else ''}."
         )
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
-    named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
-    sources = [_source(d, t) for d, t in named]
-    duplicates = find_duplicates(table, schema, target.codes)
+    corrections = None if settings.corrections is None else read_corrections(settings.corrections)
+    given = target
+    target, verified, notes = review(table, given, ids, settings.verified, corrections)
+    table.notes.extend(notes)
+    duplicates = find_duplicates(table, schema, target.codes, verified.mask)
     of_group = None if settings.group is None else group_codes(table, settings.group)
-    repeated = {} if settings.group else repeated_ids(table, schema)
+    named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
     return StudyData(
-        table, schema, target, ids, sources, duplicates, joined(of_group, duplicates.groups), repeated,
-        len(more_tables),
-    )  # fmt: skip
+        table,
+        schema,
+        target,
+        ids,
+        sources=[_source(d, t) for d, t in named],
+        verified=verified,
+        given=given,
+        duplicates=duplicates,
+        groups=joined(of_group, duplicates.groups),
+        repeated_ids={} if settings.group else repeated_ids(table, schema),
+        n_unlabeled_sources=len(more_tables),
+        corrections=None if corrections is None else _file(settings.corrections, len(corrections)),
+    )
 
 
 def understand_columns(table: Table, settings: Settings) -> Schema:
     """Find out what the columns besides the target hold, as far as the settings do not say it."""
     group = () if settings.group is None else (settings.group,)
-    for role, names in (("id", settings.id), ("drop", settings.drop), ("type", settings.type), ("group", group)):
+    marks = () if settings.verified is None else (settings.verified,)
+    roles = {"id": settings.id, "drop": settings.drop, "type": settings.type, "group": group, "verified": marks}
+    for role, names in roles.items():
         for name in names:
             if name not in table.names or name == settings.target:
                 raise DataError(
                     f"{option(role)} names {name!r}, which is not a column besides the target; there are "
                     f"{_some(table)}."
                 )
-    schema = understand(table, (*settings.drop, settings.target), (*settings.id, *group), settings.type)
+    schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     return schema
 
@@ -176,9 +203,13 @@ def _source(data: Any, table: Table) -> dict[str, Any]:
             for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
                 digest.update(buffer)
         return {"path": None, "rows": table.n_rows, "sha256": digest.hexdigest()}
+    return _file(data, table.n_rows)
+
+
+def _file(data: Any, n_rows: int) -> dict[str, Any]:
     path = file_of(str(data)) if is_address(data) else Path(data).expanduser()
     with path.open("rb") as stream:
-        return {"path": str(data), "rows": table.n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+        return {"path": str(data), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def _some(table: Table) -> str:

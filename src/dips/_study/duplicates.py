@@ -30,11 +30,13 @@ class Duplicates:
     same : (n,) code of each row's contents
     codes : (n,) label of each row, -1 for none
     by_nature : whether rows are often the same in this table, so that it says nothing
+    verified : (n,) mask of the labels that somebody has checked
     """
 
     same: Array
     codes: Array
     by_nature: bool
+    verified: Array
 
     @cached_property
     def repeats(self) -> Rows:
@@ -47,20 +49,24 @@ class Duplicates:
         """Labeled rows whose label is not that of most of the rows that are the same.
 
         One line for each: `row`, `code` (the label of most others), `other` (a row that has it), and `share` (of the
-        labels of the same contents that differ). Two labels that are as frequent are both contrary.
+        labels of the same contents that differ). Two labels that are as frequent are both contrary. A verified label
+        never is; where there are some, it is them that the others are compared with.
         """
         labeled = np.flatnonzero(self.codes != UNLABELED)
         rows = pd.DataFrame({"row": labeled, "same": self.same[labeled], "code": self.codes[labeled]})
         several = rows[rows.groupby("same")["code"].transform("nunique") > 1]
         found: list[dict[str, Any]] = []
         for _, part in several.groupby("same"):
-            counts = part["code"].value_counts()
-            for row, code in zip(part["row"], part["code"], strict=True):
-                if counts[code] == counts.max() and (counts == counts.max()).sum() == 1:
+            is_verified = self.verified[part["row"]]
+            judges = part[is_verified] if is_verified.any() else part
+            counts = judges["code"].value_counts()
+            for row, code in part.loc[~is_verified, ["row", "code"]].itertuples(index=False):
+                if counts.get(code) == counts.max() and (counts == counts.max()).sum() == 1:
                     continue
                 usual = counts[counts.index != code].idxmax()
-                other = part.loc[part["code"] == usual, "row"].iloc[0]
-                found.append({"row": row, "code": usual, "other": other, "share": 1 - counts[code] / len(part)})
+                other = judges.loc[judges["code"] == usual, "row"].iloc[0]
+                share = float((part["code"] != code).mean())
+                found.append({"row": row, "code": usual, "other": other, "share": share})
         return pd.DataFrame(found, columns=["row", "code", "other", "share"])
 
     @property
@@ -100,7 +106,7 @@ class Duplicates:
         }
 
 
-def find_duplicates(table: Table, schema: Schema, codes: Array) -> Duplicates:
+def find_duplicates(table: Table, schema: Schema, codes: Array, verified: Array | None = None) -> Duplicates:
     """Compare the rows in all columns that are learned from."""
     hashed = np.zeros(table.n_rows, dtype=np.uint64)
     chance = 1.0  # that two rows are the same, were the columns independent
@@ -113,7 +119,7 @@ def find_duplicates(table: Table, schema: Schema, codes: Array) -> Duplicates:
     n_pairs = float((sizes * (sizes - 1) / 2).sum())
     expected = chance * table.n_rows * (table.n_rows - 1) / 2
     by_nature = sizes.size < _MOSTLY_DIFFERENT * table.n_rows or n_pairs <= _BEYOND_CHANCE * expected
-    return Duplicates(same, codes, by_nature)
+    return Duplicates(same, codes, by_nature, np.zeros(codes.size, dtype=bool) if verified is None else verified)
 
 
 def _codes(column: Column, raw: pa.ChunkedArray) -> Array:

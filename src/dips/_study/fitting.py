@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -26,17 +27,18 @@ from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
-from dips._study.metrics import COST, intervals, metrics_for, read_costs
+from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
 from dips._study.outliers import find_outliers
-from dips._study.records import metrics_record, model_records
+from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
-from dips._tools.files import without_nan, write_json, write_whole
+from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
 from dips._tools.wording import option
 
@@ -58,6 +60,9 @@ def fit(
     map_label: Mapping[str, str] | Sequence[str] = (),
     sheet: str | int | None = None,
     skip_rows: int | None = None,
+    verified: str | None = None,
+    corrections: Any = None,
+    keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     metric: str = "accuracy",
     costs: Mapping[str, float] | Sequence[str] = (),
@@ -71,6 +76,7 @@ def fit(
     time_limit: float | None = None,
     seed: int = 0,
     jobs: int | None = None,
+    order: str = "wrong",
     force: bool = False,
     command: str | None = None,
     observer: Observer | None = None,
@@ -106,6 +112,12 @@ def fit(
         Of an Excel file, by name or by number from 1; the first that fits unless it is given.
     skip_rows : int, optional
         Lines above the header; found out unless they are given.
+    verified : str, optional
+        The column that holds yes where somebody has checked the label.
+    corrections : path or table, optional
+        What reviewers say of labels.
+    keep_label : str or list
+        Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
         The class that ROC AUC, F1 and average precision are about; the last in order unless it is given.
     metric : str
@@ -129,6 +141,8 @@ def fit(
         Of everything random.
     jobs : int, optional
         How many folds are trained in parallel.
+    order : str
+        Which suspects come first: the most probably "wrong", or the most "useful" to check.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional
@@ -147,22 +161,30 @@ def fit(
     >>> table.loc[80:, "side"] = None
     >>> with tempfile.TemporaryDirectory() as place:
     ...     run = fit(table, target="side", out=f"{place}/run")
-    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())
-    (120, ['config.json', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv', 'samples.parquet'])
+    ...     len(run.samples), sorted(p.name for p in run.folder.iterdir())  # doctest: +NORMALIZE_WHITESPACE
+    (120, ['config.json', 'held_out.parquet', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv',
+    'samples.parquet'])
     """
-    began = time.monotonic()
     observer = observer or PythonWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
-        map_label=map_label, sheet=sheet, skip_rows=skip_rows, positive=positive, metric=metric, costs=costs, keep=keep,
-        backbone=backbone, labeler=labeler, curator=curator, rounds=rounds, holdout=holdout,
-        max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
+        keep_label=keep_label, positive=positive, metric=metric, costs=costs, keep=keep, backbone=backbone,
+        labeler=labeler, curator=curator, rounds=rounds, holdout=holdout, max_unlabeled=max_unlabeled,
+        time_limit=time_limit, seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
-    folder = RunFolder(out, force)
+    with RunFolder(out, force).held() as folder:
+        return _fit(folder, data, unlabeled, checked, command, observer)
+
+
+def _fit(
+    folder: RunFolder, data: Any, unlabeled: Any, checked: Settings, command: str | None, observer: Observer
+) -> Run:
+    began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
     read_costs(checked.costs, study.target.classes)  # refused now, not after the work
-    split = hold_out(study.target, checked, study.groups)
+    split = hold_out(study.given, checked, study.groups, now=study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
@@ -175,10 +197,10 @@ def fit(
     observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)
-    same = {k: config[k] for k in ("settings", "sources", "versions")}
+    same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
     folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
-    comparison = compare(X, study.target, split, checked, folder, deadline, observer)
+    comparison = compare(study.examples(X), study.target, split, checked, folder, deadline, observer)
     observer.message("training on all rows", FRACTION)
     importances = _importances(preparation, X, study, split, comparison, checked)
     observer.message("training on all rows", 0.86)
@@ -200,12 +222,14 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
     n_labeled_files = len(study.sources) - study.n_unlabeled_sources
     return {
         "made_by": "dips fit",
-        "command": command or " ".join(["python", *sys.argv[:1]]),
+        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings.to_json(),
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
         "sources": study.sources,
+        "corrections": study.corrections,
+        "ids": study.ids,
         "versions": versions(),
     }
 
@@ -215,7 +239,8 @@ def _importances(
 ) -> dict[str, dict[str, Any]]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
-    model = _fitted(BY_NAME[comparison.chosen], X, codes, split.train, split, settings, comparison.warnings)
+    rows = (split.train, split.unlabeled_apart_from(split.test))
+    model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
     metric = metrics_for(read_costs(settings.costs, study.target.classes))[settings.metric]
     X_test, test_codes = X[split.test], codes[split.test]
     found = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
@@ -235,9 +260,9 @@ class _Final:
 
 def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
     preparation = Preparation(study.schema).learn(study.table)
-    X, codes = preparation.encode(study.table), study.target.codes
-    labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
-    fitted = partial(_fitted, X=X, codes=codes, rows=labeled, split=split, settings=settings, log=comparison.warnings)
+    X, chosen = preparation.encode(study.table), BY_NAME[comparison.chosen]
+    rows = (study.examples(X), np.flatnonzero(study.target.is_labeled), split.unlabeled)
+    fitted = partial(_fitted, *rows, settings, comparison.warnings)
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
     watched = watched_model(judge, lambda: model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN]))
@@ -245,10 +270,10 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate, X: Array, codes: Array, rows: Rows, split: Split, settings: Settings, log: WarningLog
+    examples: Examples, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog, candidate: Candidate
 ) -> Any:
     with caught_warnings() as messages:
-        model = candidate.fit(X, codes, rows, split.unlabeled, settings, split.groups)
+        model = candidate.fit(examples, rows, unlabeled, settings)
     log.add(candidate.title, messages)
     return model
 
@@ -260,11 +285,14 @@ def _findings(
     costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
     metrics = metrics_for(costs)
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed, metrics)
+    is_verified = study.verified.mask[split.test]
+    on_verified = scores_on(
+        is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed, metrics
+    )
     drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
     uneven = uneven_values(final.judge, study, settings.seed)
-    account = account_of(
-        final.judge, study.table, target, study.ids, final.model, split.unlabeled, final.X, study.duplicates, uneven
-    )
+    rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
+    account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),
@@ -277,7 +305,8 @@ def _findings(
         model=final.model,
         metric=settings.metric,
         settings=settings.to_json(),
-        models=model_records(comparison, scores),
+        models=model_records(comparison, scores, on_verified),
+        n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
         baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target, metrics),
@@ -303,13 +332,13 @@ def _write(
         about["costs"] = findings.costs.tolist()  # predictions are those that are expected to cost least
     saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
-    if model_folder.exists():
-        for left_over in model_folder.iterdir():
-            left_over.unlink()
-    save_model(saved, model_folder)
+    with writing(folder.path):
+        shutil.rmtree(model_folder, ignore_errors=True)  # of a process that was killed while it wrote
+        save_model(saved, model_folder)
     samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
+    write_frame(held_out_frame(findings, comparison), staging / "held_out.parquet")
     write_json(staging / "metrics.json", metrics_record(findings, comparison, split))
     summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)

@@ -5,23 +5,27 @@ While a study runs, its finished parts are cached in a hidden folder beside it; 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips._tools.files import whole_file, write_whole
+from dips._tools.exchange import exchanged
+from dips._tools.files import make_folder, sync, sync_tree, whole_file, write_whole, writing
+from dips._tools.interrupts import raise_if_stopped
+from dips._tools.locks import only_writer
 from dips._tools.wording import option
 from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
+REVIEW = "review"  # the folder in it with what people decided
 _STATE = "state"
 
 
@@ -41,21 +45,31 @@ class RunFolder:
     def __init__(self, path: Path | str, force: bool = False) -> None:
         self.path = Path(path).expanduser().resolve()
         self.force = force
-        self.staging = self.path.parent / f".{self.path.name}.unfinished"
+        refuse_unprintable(self.path)
+        self.staging = _beside(self.path, "unfinished")
         refuse_to_overwrite(self.path, force)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[RunFolder]:
+        """Be the only one who writes here, until the block ends; another process is refused at once."""
+        make_folder(self.path.parent)
+        with only_writer(self.path):
+            _recover(self.path)
+            refuse_to_overwrite(self.path, self.force)  # it may have been finished a moment ago
+            yield self
 
     def begin(self, fingerprint: str) -> bool:
         """Open the hidden folder; return whether the same study was begun there before."""
         kept = self.staging / _STATE / "fingerprint"
-        continues = kept.exists() and kept.read_text(encoding="utf-8") == fingerprint
-        if not continues:
-            shutil.rmtree(self.staging, ignore_errors=True)
-            try:
-                (self.staging / _STATE).mkdir(parents=True)
-            except OSError as error:
-                raise OutputError(f"{self.path} cannot be written: {error.strerror}.") from error
-            write_whole(kept, fingerprint.encode())
-        return continues
+        if _text(kept) == fingerprint:
+            for left_over in self.staging.rglob(".*.part"):  # of a process that was killed while it wrote
+                _remove(left_over)
+            return True
+        _remove(self.staging)
+        with writing(self.path):
+            (self.staging / _STATE).mkdir(parents=True)
+        write_whole(kept, fingerprint.encode())
+        return False
 
     def cached(self, name: str, compute: Callable[[], dict[str, Array]]) -> dict[str, Array]:
         """Return the arrays of this name; compute them if they are not in the cache."""
@@ -64,14 +78,11 @@ class RunFolder:
             try:
                 with np.load(path, allow_pickle=False) as stored:
                     return {key: stored[key] for key in stored.files}
-            except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
-                path.unlink()  # cut off while it was written
+            except Exception:  # damaged, in any of the ways in which NumPy and zipfile say so
+                _remove(path)
         arrays = compute()
-        try:
-            with whole_file(path) as stream:
-                np.savez(stream, **arrays)  # type: ignore[arg-type]
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+        with writing(path), whole_file(path) as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
         return arrays
 
     def is_cached(self, name: str) -> bool:
@@ -79,30 +90,86 @@ class RunFolder:
         return (self.staging / _STATE / f"{name}.npz").exists()
 
     def finish(self) -> None:
-        """Move the folder to its place, in one step."""
+        """Move the folder to its place, in one step; a run that is replaced is there until then."""
         shutil.rmtree(self.staging / _STATE, ignore_errors=True)
-        if not self.path.exists():
-            os.replace(self.staging, self.path)
-            return
         refuse_to_overwrite(self.path, self.force)
-        previous = self.path.parent / f".{self.path.name}.previous"
-        shutil.rmtree(previous, ignore_errors=True)
-        os.replace(self.path, previous)
-        os.replace(self.staging, self.path)
-        shutil.rmtree(previous, ignore_errors=True)
+        with writing(self.path):
+            sync_tree(self.staging)
+            raise_if_stopped()
+            if not self.path.exists():
+                os.replace(self.staging, self.path)
+            elif exchanged(self.staging, self.path):
+                _remove(self.staging)
+            else:  # two steps; a process that is killed between them leaves what _recover finds
+                previous = _beside(self.path, "previous")
+                _remove(previous)
+                os.replace(self.path, previous)
+                os.replace(self.staging, self.path)
+                _remove(previous)
+        sync(self.path.parent)
 
 
-def refuse_to_overwrite(path: Path, force: bool) -> None:
+def recover(path: Path) -> None:
+    """Put back the run that was about to be replaced when the process was killed, unless one is writing now."""
+    if not path.exists() and _beside(path, "previous").exists():
+        with contextlib.suppress(OutputError), only_writer(path):
+            _recover(path)
+
+
+def _recover(path: Path) -> None:
+    previous = _beside(path, "previous")
+    if previous.exists() and not path.exists():
+        with writing(path):
+            os.replace(previous, path)
+
+
+def _beside(path: Path, what: str) -> Path:
+    return path.with_name(f".{path.name}.{what}")
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder or a file, whichever is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def refuse_unprintable(path: Path) -> None:
+    """Refuse a name that cannot be written down in a record of the run."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise OutputError(f"The name {str(path)!r} is not valid UTF-8; choose another name.") from None
+
+
+def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None:
     """Refuse an output that exists, unless it may be replaced and is one of ours."""
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
-        return
+    with writing(path):  # a name can be too long to ask
+        if not path.exists() or (is_folder and path.is_dir() and not any(path.iterdir())):
+            return
+    if path.is_dir() != is_folder:
+        is_, makes = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
+        raise OutputError(f"{path} is {is_}, and this command makes {makes}; choose another name.")
     if not force:
         replace = option("force", True)
         raise OutputError(f"{path} exists already; choose another name, or replace it with {replace}.")
-    if path.is_dir() and not (path / MARK).exists():
+    if is_folder and not (path / MARK).is_file():
         raise OutputError(
             f"{path} is not a run folder of dips, and {option('force', True)} replaces a whole folder; choose another "
             "name."
+        )
+    if (path / REVIEW).exists():
+        raise OutputError(
+            f"{path} holds the decisions of a review, which nothing can bring back; choose another name with -o."
         )
 
 

@@ -139,7 +139,7 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
 def _labels(look: Look, settings: Settings) -> Target:
     return read_target(
         look.labels or look.table, settings.target, settings.unlabeled_mark, settings.positive,
-        merge_labels=settings.merge_labels, map_label=settings.map_label,
+        keep=settings.keep_label, merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
 
 

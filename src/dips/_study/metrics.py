@@ -15,6 +15,7 @@ from dips.exceptions import SettingsError
 
 _LEAST = 1e-7  # a probability of 0 costs 16, not infinity
 _N_RESAMPLES = 1_000
+ENOUGH = 30  # rows to score on apart from the others
 _MANY_ROWS = 20_000  # above, fewer resamples do: the interval is narrow anyway
 
 
@@ -180,6 +181,21 @@ def intervals(
         }
         for model in computed
     }
+
+
+def scores_on(
+    rows: Array,
+    codes: Array,
+    probabilities: dict[str, Array],
+    positive: int,
+    seed: int = 0,
+    metrics: Mapping[str, Metric] = METRICS,
+) -> dict[str, dict[str, Any]]:
+    """The same as :func:`intervals` on a mask of the rows, over the first model; nothing where these are too few."""
+    if rows.sum() < ENOUGH or np.unique(codes[rows]).size < 2:
+        return {}
+    some = {model: p[rows] for model, p in probabilities.items()}
+    return intervals(codes[rows], some, positive, next(iter(some)), seed, metrics)
 
 
 def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, name: str) -> Interval:

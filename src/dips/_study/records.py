@@ -5,13 +5,20 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+import pandas as pd
+
 from dips._report import TableFindings
 from dips._study.candidates import CANDIDATES
 from dips._study.compare import Comparison, Split
 
 
-def model_records(comparison: Comparison, scores: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """One record per candidate: validation, scores on the held-out rows, or why it was left out."""
+def model_records(
+    comparison: Comparison, scores: dict[str, dict[str, Any]], on_verified: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """One record per candidate: validation, scores on the held-out rows, or why it was left out.
+
+    Those on the held-out rows with verified labels stand apart, where there are enough of them.
+    """
     return [
         {
             "name": c.name,
@@ -19,6 +26,7 @@ def model_records(comparison: Comparison, scores: dict[str, dict[str, Any]]) -> 
             "chosen": c.name == comparison.chosen,
             "validation": comparison.validation.get(c.name),
             "test": scores.get(c.name),
+            "test_verified": on_verified.get(c.name),
             "skipped": comparison.skipped.get(c.name),
             "seconds": comparison.seconds.get(c.name),
         }
@@ -36,6 +44,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         "validation_folds": comparison.folds,
         "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},
         "test": {m["name"]: m["test"] for m in findings.models if m["test"]},
+        "test_verified": {m["name"]: m["test_verified"] for m in findings.models if m["test_verified"]},
         "baseline": findings.baseline,
         "skipped": comparison.skipped,
         "seconds": comparison.seconds,
@@ -45,6 +54,8 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
             "unlabeled": int((~is_given).sum()),
             "train": int(split.train.size),
             "test": int(split.test.size),
+            "verified": int(findings.account["verified"].sum()),
+            "test_verified": findings.n_verified_test,
         },
         "labels": {
             "estimated_share_wrong": findings.noise_rate,
@@ -56,6 +67,14 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         "reading": findings.reading,
         "warnings": findings.warnings,
     }
+
+
+def held_out_frame(findings: TableFindings, comparison: Comparison) -> pd.DataFrame:
+    """The held-out rows, and what the chosen kind of model, not trained on them, says: one column per class."""
+    part = findings.account.iloc[findings.test_rows]
+    named = {name: part[name] for name in ("row", *findings.ids, "given_label", "verified") if name in part}
+    p = findings.test_probabilities[comparison.chosen]
+    return pd.DataFrame(named).assign(**{f"p({c})": p[:, k] for k, c in enumerate(findings.target.classes)})
 
 
 def _recall(findings: TableFindings) -> dict[str, dict[str, float | None]]:

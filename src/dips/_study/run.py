@@ -12,7 +12,7 @@ import pandas as pd
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
-from dips._study.folder import MARK
+from dips._study.folder import MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
@@ -28,18 +28,21 @@ class Run(Pictured):
     Parameters
     ----------
     folder : path
+    untrusted : load the model in a child process first
 
     Attributes
     ----------
     metrics : scores of every model on the held-out rows, with intervals, and which was chosen
     samples : data frame, one row per input row
+    held_out : data frame, one row per held-out row, with the answers of a model that was not trained on it
     config : settings, sources, versions
     model : the chosen model; loading it runs no code
     warnings : what the trainings warned of
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Path | str, untrusted: bool = False) -> None:
+        self.folder, self.untrusted = Path(folder), untrusted
+        recover(self.folder)
         if not (self.folder / MARK).exists():
             raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
 
@@ -64,9 +67,15 @@ class Run(Pictured):
         return pd.read_parquet(self.folder / "samples.parquet")
 
     @cached_property
+    def held_out(self) -> pd.DataFrame | None:
+        """The held-out rows, and what the chosen model said before it was trained on them; None in old runs."""
+        path = self.folder / "held_out.parquet"
+        return pd.read_parquet(path) if path.exists() else None
+
+    @cached_property
     def model(self) -> SavedModel:
         """The chosen model."""
-        return load_model(self.folder / "model")
+        return load_model(self.folder / "model", untrusted=self.untrusted)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -78,9 +87,9 @@ class Run(Pictured):
         """The report."""
         return self.folder / "report.html"
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        return suspects_of(self.samples)
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
+        return suspects_of(self.samples, order)
 
     def predict(self, data: Any) -> Array:
         """Most probable labels of a new table, or of a file."""
@@ -107,6 +116,9 @@ class Run(Pictured):
 
     def _json(self, name: str) -> Any:
         try:
-            return json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
+        if not isinstance(record, dict):
+            raise ModelError(f"{self.folder / name} holds no settings; get the folder from its source again.")
+        return record

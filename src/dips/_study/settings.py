@@ -11,6 +11,7 @@ from typing import Any
 
 from dips._estimators.learners import resolve_labeler
 from dips._files.told import read_types
+from dips._report.suspects import ORDERS
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option
 from dips.backbones._registry import default_names
@@ -36,6 +37,9 @@ class Settings:
     map_label : other names for labels
     sheet : of an Excel file, by name or by number from 1; None for the first that fits
     skip_rows : lines above the header; None finds out
+    verified : the column that holds yes where somebody has checked the label
+    corrections : a file with what reviewers say of labels
+    keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
     costs : what it costs to miss a row of a class, by class, 1 where nothing is said; metric "cost" decides by them
@@ -47,6 +51,7 @@ class Settings:
     time_limit : minutes after which no further model is started; None for no limit
     seed : of everything random
     jobs : how many folds are trained in parallel
+    order : which suspects come first: "wrong", the most probably wrong, or "useful", the most useful to check
     """
 
     target: str
@@ -59,6 +64,9 @@ class Settings:
     map_label: Mapping[str, str] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
+    verified: str | None = None
+    corrections: str | None = None
+    keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
     costs: Mapping[str, float] = field(default_factory=dict)
@@ -72,6 +80,7 @@ class Settings:
     time_limit: float | None = None
     seed: int = 0
     jobs: int | None = None
+    order: str = "wrong"
 
     @classmethod
     def of(cls, target: str, **given: Any) -> Settings:
@@ -96,7 +105,7 @@ class Settings:
             )
         if self.max_unlabeled < 1:
             raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
-        if self.time_limit is not None and self.time_limit <= 0:
+        if self.time_limit is not None and not self.time_limit > 0:
             raise SettingsError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
         if self.jobs == 0:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
@@ -104,7 +113,8 @@ class Settings:
             raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
         if self.skip_rows is not None and self.skip_rows < 0:
             raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
-        listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark")}
+        self._check_order()
+        listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
         return Settings(**asdict(self) | listed | self._checked_maps() | {"metric": find_metric(self.metric)})
 
     def _checked_maps(self) -> dict[str, Any]:
@@ -140,6 +150,15 @@ class Settings:
             raise SettingsError(f"keep {self.keep!r} is not a model; there are {', '.join(KEPT)}.")
         return keep
 
+    def _check_order(self) -> None:
+        if self.order not in ORDERS:
+            raise SettingsError(f"order {self.order!r} is not known; there are {', '.join(ORDERS)}.")
+        if self.order == "useful" and not resolve_curator(self.curator, "tables").believes:
+            raise SettingsError(
+                f"order='useful' needs a curator that believes, and {self.curator!r} does not; leave one of the "
+                "two out."
+            )
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
@@ -174,7 +193,9 @@ def read_config(path: Path) -> dict[str, Any]:
             record = record.get("settings", {}) | {k: record[k] for k in ("data", "unlabeled") if k in record}
         else:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, AttributeError) as error:
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, AttributeError, RecursionError) as error:
         raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
     known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}

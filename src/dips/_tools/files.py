@@ -12,32 +12,64 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from dips._tools.interrupts import raise_if_stopped
 from dips.exceptions import OutputError
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, survives_power_loss: bool = False) -> Iterator[BinaryIO]:
-    """Open a file to write, which takes its place when the block ends; after an error nothing is left of it."""
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write, which takes its place when the block ends; after an error nothing is left of it.
+
+    Its content is on the disk before it takes its place, so that a loss of power leaves the old file or the new one.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as stream:
             yield stream
-            if survives_power_loss:
-                stream.flush()
-                os.fsync(stream.fileno())
+            stream.flush()
+            os.fsync(stream.fileno())
+            n_bytes = stream.tell()
+        if partial.stat().st_size < n_bytes:
+            raise OSError(None, f"only {partial.stat().st_size} of {n_bytes} bytes were kept")
+        raise_if_stopped()
         os.replace(partial, path)
+        sync(path.parent)
     finally:
         with contextlib.suppress(OSError):  # gone if all went well; and what stopped the writing may stop this too
             partial.unlink()
 
 
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in one sentence that an output cannot be written, whatever the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that is complete or absent."""
-    try:
-        with whole_file(path) as stream:
-            stream.write(content)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+    with writing(path), whole_file(path) as stream:
+        stream.write(content)
+
+
+def sync(place: Path) -> None:
+    """Put a file, or the names in a folder, on the disk, where the system can."""
+    with contextlib.suppress(OSError):  # Windows opens no folder, and some network folders cannot
+        handle = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Put a folder with all that is in it on the disk."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            sync(Path(place) / name)
+        sync(Path(place))
 
 
 def make_folder(folder: Path) -> None:

@@ -179,6 +179,12 @@ class Backbone:
         """Write the fitted estimator to a file that can be read without running code."""
         raise NotImplementedError
 
+    def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
+        """Refuse, with any ValueError, a file that :meth:`load` must not see, because its parts do not fit each other.
+
+        `n_features` is None where it is not known how many columns the model was trained on.
+        """
+
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
         """Read what :meth:`save` wrote; `unfitted` is the estimator that the user passed to ``load_model``, if any."""
         raise NotImplementedError

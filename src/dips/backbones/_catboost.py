@@ -14,6 +14,7 @@ from dips._forest import Leaves
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.backbones._stored_catboost import check_catboost
 
 _MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
 
@@ -98,6 +99,10 @@ class CatBoost(StagedBackbone):
     def save(self, fitted: BaseEstimator, path: Path) -> None:
         """Write CatBoost's own binary form."""
         fitted.save_model(str(path), format="cbm")
+
+    def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
+        """Look at every tree."""
+        check_catboost(path, n_features, n_classes)
 
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
         """Read it into a new classifier."""

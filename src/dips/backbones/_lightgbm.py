@@ -14,6 +14,7 @@ from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.backbones._stored_lightgbm import check_lightgbm
 from dips.exceptions import InputError
 
 _OBJECTIVES = (None, "binary", "multiclass", "softmax")
@@ -112,6 +113,10 @@ class LightGBM(StagedBackbone):
     def save(self, fitted: BaseEstimator, path: Path) -> None:
         """Write LightGBM's own text."""
         path.write_text(fitted.booster_.model_to_string(), encoding="utf-8")
+
+    def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
+        """Look at every tree."""
+        check_lightgbm(path, n_features, n_classes)
 
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
         """Read the booster; LightGBM cannot turn it back into a classifier."""

@@ -13,6 +13,7 @@ from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
+from dips.backbones._stored_xgboost import check_xgboost
 from dips.exceptions import InputError
 
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
@@ -112,6 +113,10 @@ class XGBoost(StagedBackbone):
     def save(self, fitted: BaseEstimator, path: Path) -> None:
         """Write XGBoost's own binary form."""
         fitted.save_model(path)
+
+    def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
+        """Look at every tree."""
+        check_xgboost(path, n_features, n_classes)
 
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
         """Read it into the given classifier or a new one."""

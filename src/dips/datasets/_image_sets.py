@@ -11,13 +11,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from dips._tools.arrays import Array
 from dips.datasets._download import Remote, cache_folder, fetch
+from dips.datasets._plain_pickle import read_pickle, read_torch_file
 from dips.exceptions import DataError, InputError, UserError
 
 _CIFAR = "https://www.cs.toronto.edu/~kriz/"
@@ -41,6 +41,9 @@ _DAMAGE = (
     EOFError,
     ValueError,
     KeyError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
@@ -138,9 +141,7 @@ def _cifar100n(folder: str | Path | None) -> ImageData:
 
 def _with_peoples_labels(data: ImageData, path: Path) -> ImageData:
     """Add the human labels; the true labels stored beside them must show that they are in the order of the images."""
-    import torch
-
-    stored = torch.load(path, weights_only=False, pickle_module=_ARRAYS_ONLY)
+    stored = read_torch_file(path)
     labels = {name.removesuffix("_label"): np.asarray(v).astype(np.int64) for name, v in stored.items()}
     if not np.array_equal(labels.pop("clean", np.empty(0)), data.y_train):
         raise DataError(
@@ -217,20 +218,4 @@ def _planes(flat: Array) -> Array:
 def _batch(archive: tarfile.TarFile, name: str) -> dict[str, Any]:
     file = archive.extractfile(name)
     assert file is not None
-    return _Arrays(file, encoding="latin1").load()
-
-
-class _Arrays(pickle.Unpickler):
-    """Reads pickles of arrays, lists and text; refuses everything else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Allow what rebuilds an array."""
-        if (module.split(".")[0], name) in _ALLOWED:
-            return super().find_class(module.replace("numpy.core", "numpy._core"), name)
-        raise pickle.UnpicklingError(f"The file asks for {module}.{name}, which a file of arrays does not need.")
-
-
-_ALLOWED = {("numpy", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode")}
-_ARRAYS_ONLY = SimpleNamespace(
-    Unpickler=_Arrays, load=lambda file, **settings: _Arrays(file, **settings).load(), __name__="pickle"
-)
+    return read_pickle(cast(BinaryIO, file))

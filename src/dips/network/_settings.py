@@ -40,6 +40,12 @@ class PriorSettings:
     classes: tuple[int, ...] = (2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10)
     max_cells: int = 60_000  # rows × columns of one table
     max_levels: int = 48
+    sharpness: tuple[float, float] = (
+        0.7,
+        30.0,
+    )  # how surely the highest score decides the class, from overlap to crisp
+    interval_noise: tuple[float, float] = (0.02, 1.2)  # the same where intervals of one score are the classes
+    simple: float = 0.35  # share of tables whose scores are a plain sum over columns
     clean: float = 0.25  # share of tables whose labels are all right
     max_noise: float = 0.46  # share of wrong labels with two classes
     max_noise_many: float = 0.60  # and with more

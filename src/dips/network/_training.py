@@ -113,7 +113,7 @@ class Trainer:
     def loss(self, shape: Shape, tables: Tables, cells: Cells) -> torch.Tensor:
         """The loss of one batch, entered in the book."""
         logits = self.model(cells, shape.context)
-        loss, counts = losses_by_row(logits, tables.true, cells.present, shape.labeled)
+        loss, counts = losses_by_row(logits, tables.true, tables.chances, cells.present, shape.labeled)
         self.book.add(loss.detach(), counts, tables.true, tables.noise, shape.labeled, shape.classes)
         return total_loss(loss, counts, shape.labeled, self.settings.training.labeled_weight)
 

@@ -43,7 +43,9 @@ def changed(settings: Settings, changes: list[str]) -> Settings:
             group = getattr(settings, part.name)
             if hasattr(group, name):
                 before = getattr(group, name)
-                value = tuple(map(int, text.split(","))) if isinstance(before, tuple) else type(before)(text)
+                value = (
+                    tuple(map(type(before[0]), text.split(","))) if isinstance(before, tuple) else type(before)(text)
+                )
                 settings = replace(settings, **{part.name: replace(group, **{name: value})})
                 break
         else:

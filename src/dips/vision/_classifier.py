@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips._estimators.samples import samples_frame
+from dips._estimators.validation import check_verified
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
@@ -34,7 +35,7 @@ from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
 from dips.vision._observer import FitObserver
 from dips.vision._optimizer import Schedule
-from dips.vision._report import write_report
+from dips.vision._report import write_report, write_review
 from dips.vision._rounds import CurationPlan, ImageRounds, interleave
 from dips.vision._training import Recipe, predict
 
@@ -176,7 +177,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> ImageClassifier:
+    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None) -> ImageClassifier:
         """Learn from labeled and unlabeled images.
 
         Parameters
@@ -186,12 +187,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             Unlabeled images are marked by -1 or a missing value.
         X_val, y_val : images and labels, optional
             Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
+        verified : mask (n,), optional
+            Labels that somebody has checked: never suspects, never dropped, and trained on in every round.
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:
             raise InputError(
                 f"X and y must have the same length; X has {images.shape[0]} images, y has {labels.codes.size}."
             )
+        is_verified = check_verified(verified, None, [labels])[0].mask
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
         log = None if self.log is None else _file("log", self.log)
@@ -202,7 +206,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         validation = _validation(X_val, y_val, labels, images.shape[3], device)
         with FitObserver(bool(self.verbose), recipe.images_per_step, log) as observer:
             rounds = ImageRounds(
-                pool, recipe, plan, curator, seed, validation=validation, observer=observer, path=checkpoint
+                pool,
+                recipe,
+                plan,
+                curator,
+                seed,
+                validation=validation,
+                observer=observer,
+                path=checkpoint,
+                is_verified=is_verified,
             )
             interleave([rounds.proceed()])
         self._keep(rounds, labels, row_names(y))
@@ -244,6 +256,25 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         write_report(self, _file("path", path), X, class_names, title)
 
+    def write_review(
+        self, folder: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
+    ) -> None:
+        """Write a folder that ``dips review`` opens: suspects one by one, beside the images most like them.
+
+        Parameters
+        ----------
+        folder : path
+            The folder to make. It holds all images: keep it as private as they are.
+        X : (n, height, width, channels) uint8, or (n, height, width) if gray
+            The fitted images in the same order, or a larger or a colored version of them.
+        class_names : sequence of str, optional
+            Names of the classes, in the order of ``classes_``; by default, the classes themselves.
+        title : str
+            What the review is about.
+        """
+        check_is_fitted(self)
+        write_review(self, Path(folder), X, class_names, title)
+
     def _recipe(self) -> Recipe:
         if isinstance(self.network, str) and self.network not in NETWORKS:
             raise InputError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
@@ -275,6 +306,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             confidence=run.confidence,
             aleatoric=run.aleatoric,
             useful=run.useful & (run.is_given | is_pseudo),
+            p_wrong=np.where(run.is_verified, 0.0, np.nan),
+            verified=run.is_verified,
             suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
             index=index,
         )

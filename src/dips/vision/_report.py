@@ -8,16 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from torch import nn
 
+from dips._estimators.reasons import IMAGE
+from dips._persistence.export import write_frame
+from dips._persistence.model import versions
 from dips._report import ImageFindings, render, summarize_images
 from dips._report.images import image_account
+from dips._review.pictures import IMAGES, NEIGHBOURS, nearest
 from dips._tools.arrays import Array
-from dips._tools.files import without_nan, write_whole
-from dips.exceptions import InputError
+from dips._tools.files import make_folder, without_nan, write_json, write_whole
+from dips.exceptions import InputError, OutputError
 from dips.vision._images import as_images
 
 if TYPE_CHECKING:
     from dips.vision._classifier import ImageClassifier
+
+_COARSE = 16  # pixels are enough to tell which images are alike
 
 
 def write_report(
@@ -26,6 +33,53 @@ def write_report(
     """Write the page of a fitted classifier; the parameters are those of :meth:`ImageClassifier.write_report`."""
     found = findings_of(clf, X, class_names, title)
     write_whole(path, render(without_nan(summarize_images(found))).encode())
+
+
+def write_review(
+    clf: ImageClassifier, folder: Path, X: Any, class_names: Sequence[str] | None = None, title: str = "images"
+) -> None:
+    """Write the folder of a review; the parameters are those of :meth:`ImageClassifier.write_review`."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(f"{folder} exists already; choose another name.")
+    found = findings_of(clf, X, class_names, title)
+    make_folder(folder)
+    summary = without_nan(summarize_images(found))
+    samples = found.account.reset_index(drop=True)
+    if found.account.index.tolist() != list(range(len(samples))):
+        samples.insert(1, "name", [str(name) for name in found.account.index])
+    np.save(folder / IMAGES, found.images)
+    np.save(folder / NEIGHBOURS, _neighbours(clf, found))
+    write_frame(samples, folder / "samples.parquet")
+    write_json(folder / "report.json", summary, indent=None)
+    write_whole(folder / "report.html", render(summary).encode())
+    config = {"made_by": "dips.vision", "made_at": found.made_at, "unit": IMAGE, "settings": dict(found.settings)}
+    write_json(folder / "config.json", config | {"data": [], "unlabeled": [], "versions": versions()})
+
+
+def _neighbours(clf: ImageClassifier, found: ImageFindings) -> Array:
+    """For each labeled image those most like it: by what the network sees, or else by their pixels."""
+    given = np.flatnonzero(found.is_given)
+    images = found.images[given]
+    features = _features(clf, images) if images.shape[3] == clf.scaling_.mean.numel() else None
+    if features is None:
+        step = max(1, max(images.shape[1:3]) // _COARSE)
+        features = images[:, ::step, ::step].reshape(len(images), -1).astype(np.float32)
+        features -= features.mean(axis=0)
+    return given[nearest(features)]
+
+
+def _features(clf: ImageClassifier, images: Array) -> Array | None:
+    """What the last layer of the network is given (n, d); None for a network that does not end in a linear layer."""
+    layers = [layer for layer in clf.network_.modules() if isinstance(layer, nn.Linear)]
+    if not layers:
+        return None
+    seen: list[Array] = []
+    hook = layers[-1].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0].float().cpu().numpy()))
+    try:
+        clf.predict_proba(images)
+    finally:
+        hook.remove()
+    return np.concatenate(seen)
 
 
 def findings_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for, gather_evidence, judge
 from dips._tools.arrays import Array, Rows
+from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
 from dips.curators._base import Curator, Evidence
 from dips.vision import _checkpoint, _distributed
@@ -62,6 +64,8 @@ class ImageRounds:
         Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
         Where to save a checkpoint after every round; if the file exists, training continues from it.
+    is_verified : (n,) mask, optional
+        Labels that somebody has checked; they are always trained on.
     """
 
     def __init__(
@@ -75,13 +79,15 @@ class ImageRounds:
         validation: tuple[Tensor, Array] | None = None,
         observer: Observer | None = None,
         path: Path | None = None,
+        is_verified: Array | None = None,
     ) -> None:
         self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
         self.validation, self.path = validation, path
         self.observer = observer or Observer()
-        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed)
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
+        self.is_verified = np.zeros(self.labels.size, dtype=bool) if is_verified is None else is_verified
+        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed, is_verified=self.is_verified)
         self.rows = np.flatnonzero(self.is_given)
         rng = np.random.RandomState(seed)
         self._order = rng.permutation(self.rows.size)
@@ -96,6 +102,11 @@ class ImageRounds:
 
     def proceed(self) -> Iterator[None]:
         """Train to the end, yielding after every few steps, so that several trainings can share one device."""
+        writes = self.path is not None and _distributed.rank() == 0
+        with only_writer(self.path) if writes and self.path else contextlib.nullcontext():
+            yield from self._proceed()
+
+    def _proceed(self) -> Iterator[None]:
         if self.path is not None:
             _checkpoint.load(self.path, self)
         self._began = time.perf_counter() - self.elapsed_s
@@ -165,14 +176,14 @@ class ImageRounds:
             labels = self.labels[self.rows]
             folds = list(training_and_test(labels, n_parts, self._order))
             stays = folds[self.round % len(folds)][0]
-            useful = useful & (stays | ~np.isin(labels, labels[useful & stays]))
+            useful = useful & (stays | self.is_verified[self.rows] | ~np.isin(labels, labels[useful & stays]))
         return self.rows[useful]
 
     def _curate(self, dynamics: Dynamics, watched: Rows) -> dict[str, Any]:
         """Judge the labels of the watched rows, given or pseudo; return what changed."""
         evidence = self._evidence(dynamics, watched)
         was_useful = self.useful.copy()
-        self.useful[watched] = judge(self.curator, evidence)
+        self.useful[watched] = judge(self.curator, evidence, self.is_verified[watched])
         self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
         if self.plan.pseudo_labels and self.round > 0:
             self.training.use_pseudo_labels_of(self.useful | self.is_given)

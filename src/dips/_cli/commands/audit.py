@@ -18,12 +18,14 @@ from dips._persistence.export import write_frame
 from dips._report.label_words import worth_in_words, worth_of_suspects
 from dips._study.auditing import audit as audit_labels
 from dips._study.folder import refuse_to_overwrite
+from dips.exceptions import SettingsError
 
 _TOO_MANY = 6
 
 
 @app.command()
 def audit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
@@ -31,7 +33,8 @@ def audit(
     top: Annotated[int, typer.Option(help="How many to print.")] = 20,
     every_row: Annotated[bool, typer.Option("--all", help="Write every row to --out, not only suspects.")] = False,
     fail_above: Annotated[
-        float | None, typer.Option(help="Exit with code 6 if more than this share of labels is suspect, such as 0.05.")
+        float | None,
+        typer.Option(min=0, max=1, help="Exit with code 6 if more than this share of labels is suspect, such as 0.05."),
     ] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
@@ -42,10 +45,15 @@ def audit(
     map_label: o.MapLabel = [],  # noqa: B006
     sheet: o.Sheet = None,
     skip_rows: o.SkipRows = None,
+    verified: o.VerifiedColumn = None,
+    corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
+    keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    order: o.Order = "wrong",
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -54,9 +62,11 @@ def audit(
 
     Each with the probability that it is wrong, the label that fits better, and why it is suspect.
     """
+    if fail_above is not None and fail_above != fail_above:
+        raise SettingsError("--fail-above is a share of the labels, from 0 to 1; got nan.")
     for path in (out, report):
         if path is not None:
-            refuse_to_overwrite(path, force)
+            refuse_to_overwrite(path, force, is_folder=False)
     with TerminalObserver(not as_json) as observer:
         judged = audit_labels(
             data,
@@ -72,10 +82,14 @@ def audit(
             map_label=map_label,
             sheet=sheet,
             skip_rows=skip_rows,
+            verified=verified,
+            corrections=o.corrections_from(context, corrections, reviewed),
+            keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,
             seed=seed,
             jobs=jobs,
+            order=order,
         )
     suspects, findings = judged.suspects(), judged.findings
     n_labeled = int(findings.target.is_labeled.sum())

@@ -25,6 +25,7 @@ from dips.exceptions import StoppedError
 
 @app.command()
 def fit(
+    context: typer.Context,
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
@@ -38,6 +39,10 @@ def fit(
     map_label: o.MapLabel = [],  # noqa: B006
     sheet: o.Sheet = None,
     skip_rows: o.SkipRows = None,
+    verified: o.VerifiedColumn = None,
+    corrections: o.CorrectionsFile = None,
+    reviewed: o.Reviewed = None,
+    keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
     costs: o.Costs = [],  # noqa: B006
@@ -55,6 +60,7 @@ def fit(
     ] = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
+    order: o.Order = "wrong",
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -84,6 +90,9 @@ def fit(
                 map_label=map_label,
                 sheet=sheet,
                 skip_rows=skip_rows,
+                verified=verified,
+                corrections=o.corrections_from(context, corrections, reviewed),
+                keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
                 costs=costs,
@@ -97,6 +106,7 @@ def fit(
                 time_limit=time_limit,
                 seed=seed,
                 jobs=jobs,
+                order=order,
             )
     except KeyboardInterrupt:
         raise StoppedError("Stopped. The same command continues where it stopped.") from None

@@ -25,10 +25,12 @@ def inspect(
     type: o.Types = [],  # noqa: B006
     group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    keep_label: o.KeptLabels = [],  # noqa: B006
     merge_labels: o.MergeLabels = None,
     map_label: o.MapLabel = [],  # noqa: B006
     sheet: o.Sheet = None,
     skip_rows: o.SkipRows = None,
+    verified: o.VerifiedColumn = None,
     as_json: o.Json = False,
 ) -> None:
     """Show how a table is understood, without training anything.
@@ -44,10 +46,12 @@ def inspect(
         type=type,
         group=group,
         unlabeled_mark=tuple(unlabeled_mark),
+        keep_label=tuple(keep_label),
         merge_labels=merge_labels,
         map_label=map_label,
         sheet=sheet,
         skip_rows=skip_rows,
+        verified=verified,
     )
     if as_json:
         print_json(found.to_json())

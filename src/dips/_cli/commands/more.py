@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from jinja2 import TemplateError
 
 from dips._cli import options as o
 from dips._cli.app import app
@@ -19,6 +20,7 @@ from dips._study.run import Run
 from dips._tools.files import write_whole
 from dips.backbones._registry import default_names
 from dips.curators import CURATORS
+from dips.exceptions import ModelError
 from dips.labelers import LABELERS
 
 
@@ -32,9 +34,13 @@ def report(
     """Write the report of a run again."""
     opened = Run(run)
     if out is not None:
-        refuse_to_overwrite(out, force)
+        refuse_to_overwrite(out, force, is_folder=False)
     path = opened.report if out is None else out
-    write_whole(path, render(opened.summary).encode())
+    try:
+        page = render(opened.summary)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
+        raise ModelError(f"{opened.folder / 'report.json'} does not hold what a page shows ({error}).") from error
+    write_whole(path, page.encode())
     output().print(printable(f"Open {path}"), soft_wrap=True)
     if open_it:
         typer.launch(path.resolve().as_uri())

@@ -286,6 +286,8 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
     """Run and say how it went; return how many trials failed."""
     from dips._paper.engine import Store, run
     from dips._paper.show import collect, failures_table, save_plan
+    from dips._tools.files import make_folder
+    from dips._tools.locks import only_writer
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes are the parallelism
     store = Store(results)
@@ -295,9 +297,11 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
             f"{experiment.name} has nothing to run: its data sets are not here (see `dips paper data`), or --data, "
             "--curator and --only leave none of its trials."
         )
-    save_plan(experiment, plan, store)  # now, so that an unfinished run can be shown
+    make_folder(results)
     try:
-        tally = run(trials, store, jobs, retry, experiment.name)
+        with only_writer(results / experiment.name):
+            save_plan(experiment, plan, store)  # now, so that an unfinished run can be shown
+            tally = run(trials, store, jobs, retry, experiment.name)
     except KeyboardInterrupt:
         raise StoppedError("Stopped. Finished trials are kept: the same command continues.") from None
     output().print(

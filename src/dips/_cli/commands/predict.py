@@ -11,11 +11,12 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import output, print_json, printable, remarks
+from dips._cli.console import output, print_data, print_json, printable, remarks
 from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
+from dips._tools.names import beside
 
 
 @app.command()
@@ -34,6 +35,9 @@ def predict(
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
     ] = False,
+    untrusted: Annotated[
+        bool, typer.Option("--untrusted", help="Try the model in a child process first, in case it is made to crash.")
+    ] = False,
     sheet: o.Sheet = None,
     skip_rows: o.SkipRows = None,
     force: o.Force = False,
@@ -46,8 +50,8 @@ def predict(
     """
     if out is not None:
         out = _of_the_same_kind(out, data)
-        refuse_to_overwrite(out, force)
-    opened = Run(run)
+        refuse_to_overwrite(out, force, is_folder=False)
+    opened = Run(run, untrusted)
     model = opened.model
     wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
     table = read_table(data, sheet, skip_rows, wanted)
@@ -58,7 +62,12 @@ def predict(
     predicted = _predictions(p, model.decide(p), model.classes, str(about.get("target", "label")))
     scores = opened.scores_of(table, p)
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
-    frame = pd.concat([table.columns.select(names).to_pandas(), predicted], axis=1)
+    called = beside(names, taken=[str(name) for name in predicted])
+    for name, other in called.items():
+        if name != other:
+            remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
+    kept = table.columns.select(names).rename_columns(list(called.values())).to_pandas(integer_object_nulls=True)
+    frame = pd.concat([kept, predicted], axis=1)
     if out is not None:
         write_frame(frame, out)
     if as_json:
@@ -66,7 +75,7 @@ def predict(
         record = {"rows": len(frame), "out": None if out is None else str(out), "predicted": counts}
         print_json(record | ({} if scores is None else {"scores": scores.to_json()}))
     elif out is None:
-        print(to_csv(frame), end="")
+        print_data(to_csv(frame))
     else:
         output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
     if scores is not None and not as_json:

@@ -45,6 +45,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "Pseudo-labeling, adaptive (default of 0.1.0)": {"method": "pl", "curator": _ADAPTIVE},
     gains.WITHOUT_UNLABELED: {"method": "curated", "curator": _BELIEFS},
     gains.WITH_UNLABELED: {"method": "pl", "labeler": {"name": "auto"}, "curator": _BELIEFS},
+    "Pseudo-labeling, network among the teachers": {
+        "method": "pl",
+        "labeler": {"name": "auto"},
+        "curator": _BELIEFS | {"network": True},
+    },
     "Self-training (scikit-learn)": {"method": "self_training"},
     "CleanLearning (cleanlab)": {"method": "cleanlab"},
     gains.ALL_LABELS: {"method": "all_labels"},

@@ -13,30 +13,37 @@ from ._draws import Draws, ranks, standardised
 
 @dataclass
 class Classes:
-    """The true class of each row, the class it could be taken for, and how near the border it lies (0 to 1)."""
+    """The true class of each row, the class it could be taken for, and how near the border it lies (0 to 1).
+
+    `chances` are those with which the true class was drawn: to learn from them instead of from the class that came
+    out takes the luck of the draw out of the gradients.
+    """
 
     true: Tensor  # (B, N)
+    chances: Tensor  # (B, N, C)
     runner_up: Tensor  # (B, N)
     doubt: Tensor  # (B, N)
 
 
-def by_score(draws: Draws, scores: Tensor) -> Classes:
+def by_score(draws: Draws, scores: Tensor, sharpness: tuple[float, float]) -> Classes:
     """The class of the largest score after noise, from crisp borders to wide overlaps, with uneven classes."""
     tables, rows, classes = scores.shape
-    sharp = draws.log_uniform(tables, 1, 1, low=2.5, high=60.0)
+    low, high = sharpness
+    sharp = draws.log_uniform(tables, 1, 1, low=low, high=high)
     bias = draws.normal(tables, 1, classes) * draws.uniform(tables, 1, 1, high=1.2)
     logits = (standardised(scores) + bias) * sharp
     true = (logits + draws.gumbel(tables, rows, classes)).argmax(-1)
     own = logits.gather(2, true.unsqueeze(-1)).squeeze(-1)
     best, runner_up = logits.scatter(2, true.unsqueeze(-1), -torch.inf).max(-1)
-    return Classes(true, runner_up, ranks(best - own))
+    return Classes(true, logits.softmax(-1), runner_up, ranks(best - own))
 
 
-def by_interval(draws: Draws, scores: Tensor) -> Classes:
+def by_interval(draws: Draws, scores: Tensor, noises: tuple[float, float]) -> Classes:
     """The class of the interval of the first score: one interval a class in most tables, three in the others."""
     tables, rows, classes = scores.shape
     count = 3 * classes
-    noise = draws.log_uniform(tables, 1, low=0.02, high=0.8)
+    low, high = noises
+    noise = draws.log_uniform(tables, 1, low=low, high=high)
     rank = ranks(standardised(scores[..., 0]) + noise * draws.normal(tables, rows))
     index = torch.arange(count, device=scores.device)
     single = draws.chance(tables, 1, p=0.7)
@@ -53,13 +60,19 @@ def by_interval(draws: Draws, scores: Tensor) -> Classes:
     above = torch.where(place < last, above, torch.inf)
     neighbour = names.gather(1, torch.where(below < above, place - 1, place + 1).clamp(0, count - 1))
     runner_up = torch.where(neighbour == true, (true + 1) % classes, neighbour)
-    return Classes(true, runner_up, ranks(-torch.minimum(below, above)))
+    return Classes(true, certain(true, classes), runner_up, ranks(-torch.minimum(below, above)))
+
+
+def certain(true: Tensor, classes: int) -> Tensor:
+    """Chances of one for the class that came out."""
+    return functional.one_hot(true, classes).float()
 
 
 def either(choice: Tensor, one: Classes, other: Classes) -> Classes:
     """Take each table's classes from one or the other, by a (B, 1) mask."""
     return Classes(
         torch.where(choice, one.true, other.true),
+        torch.where(choice.unsqueeze(-1), one.chances, other.chances),
         torch.where(choice, one.runner_up, other.runner_up),
         torch.where(choice, one.doubt, other.doubt),
     )

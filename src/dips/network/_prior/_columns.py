@@ -62,13 +62,13 @@ def warped(draws: Draws, z: Tensor, rank: Tensor) -> Tensor:
     return torch.where(draws.chance(*shape, p=0.5), out, -out)
 
 
-def missing(draws: Draws, rank: Tensor, true: Tensor, classes: int) -> Tensor:
-    """Which cells are missing, (B, N, F): by chance, by the value itself, or by the row's class."""
+def missing(draws: Draws, rank: Tensor, true: Tensor, classes: int, telling: Tensor) -> Tensor:
+    """Which cells are missing, (B, N, F): by chance, by the value, or, in telling tables (B, 1), by the class."""
     tables, rows, columns = rank.shape
     touched = draws.chance(tables, 1, columns, p=draws.uniform(tables, 1, 1)) & draws.chance(tables, 1, 1, p=0.4)
     base = draws.uniform(tables, 1, columns, low=-4.0, high=0.3)
     by_value = 4 * draws.normal(tables, 1, columns) * draws.chance(tables, 1, columns, p=0.3)
-    telling = draws.normal(tables, classes, columns) * draws.chance(tables, 1, 1, p=0.4)
-    by_class = telling.gather(1, true.unsqueeze(-1).expand(-1, -1, columns))
+    hints = draws.normal(tables, classes, columns) * telling.unsqueeze(-1)
+    by_class = hints.gather(1, true.unsqueeze(-1).expand(-1, -1, columns))
     p = torch.sigmoid(base + by_value * (rank - 0.5) + by_class)
     return draws.chance(tables, rows, columns, p=p) & touched

@@ -10,6 +10,7 @@ from ._classes import Classes
 from ._draws import Draws, standardised
 
 KINDS = ("even", "class", "row", "border", "annotator")
+EVEN = 0.25  # share of tables that have even noise whatever the other draw says: the kind that is met most
 
 
 def noise_rate(draws: Draws, tables: int, classes: int, settings: PriorSettings) -> Tensor:
@@ -54,7 +55,7 @@ def wrong_class(draws: Draws, kind: Tensor, labels: Classes, classes: int) -> Te
 def dirty(draws: Draws, labels: Classes, rank: Tensor, classes: int, settings: PriorSettings) -> tuple[Tensor, Tensor]:
     """Given labels of the labeled rows, (B, L), and the share of wrong ones that came out, (B,)."""
     tables, rows = labels.true.shape
-    kind = draws.integers(tables, 1, high=len(KINDS))
+    kind = draws.integers(tables, 1, high=len(KINDS)) * ~draws.chance(tables, 1, p=EVEN)
     rate = noise_rate(draws, tables, classes, settings)
     p = (rate * wrong_chance(draws, kind, labels, rank, classes)).clamp_max(0.9)
     given = torch.where(draws.chance(tables, rows, p=p), wrong_class(draws, kind, labels, classes), labels.true)

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from .._settings import PriorSettings
 from ._causal import causal
-from ._classes import Classes, by_interval, by_score, either
+from ._classes import Classes, by_interval, by_score, certain, either
 from ._columns import categorical_columns, effects, levels, missing, relevant_columns, warped
 from ._draws import Draws, ranks, standardised
 from ._functions import additive, linear, products, prototypes, waves
@@ -20,7 +20,8 @@ from ._noise import dirty
 from ._rules import rules
 from ._trees import trees
 
-FUNCTIONS: tuple[tuple[Callable[[Draws, Tensor, int], Tensor] | None, float], ...] = (
+Function = Callable[[Draws, Tensor, int], Tensor]
+FUNCTIONS: tuple[tuple[Function | None, float], ...] = (
     (trees, 0.28),
     (None, 0.20),
     (waves, 0.12),
@@ -29,6 +30,7 @@ FUNCTIONS: tuple[tuple[Callable[[Draws, Tensor, int], Tensor] | None, float], ..
     (products, 0.10),
     (prototypes, 0.10),
 )  # share of the tables that each function scores; None: rules over categories
+SIMPLE: tuple[tuple[Function | None, float], ...] = ((linear, 0.5), (additive, 0.5))
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Tables:
     values: Tensor  # (B, N, F) numbers, or levels of categories; NaN where missing
     categorical: Tensor  # (B, F)
     true: Tensor  # (B, N)
+    chances: Tensor  # (B, N, C) of the true class, as far as the columns tell
     given: Tensor  # (B, L) labels of the labeled rows, some wrong
     noise: Tensor  # (B,) share of wrong labels
 
@@ -84,16 +87,21 @@ def _latent(draws: Draws, tables: int, shape: Shape) -> tuple[Tensor, Tensor, Te
     return x, scores, own
 
 
-def _scores(draws: Draws, x: Tensor, level: Tensor, classes: int, most: int) -> Tensor:
+def _functions(simple: float) -> list[tuple[Function | None, float]]:
+    """All functions with their shares; plain sums get `simple` of the tables on top of their own."""
+    return [(f, (1 - simple) * share) for f, share in FUNCTIONS] + [(f, simple * share) for f, share in SIMPLE]
+
+
+def _scores(draws: Draws, x: Tensor, level: Tensor, shape: Shape, settings: PriorSettings) -> Tensor:
     """Scores of the classes by functions of many kinds, each on its share of the tables."""
-    tables = len(x)
+    tables, classes = len(x), shape.classes
     parts, start, share_done = [], 0, 0.0
-    for function, share in FUNCTIONS:
+    for function, share in _functions(settings.simple):
         share_done += share
         stop = round(share_done * tables)
         if stop > start:
             parts.append(
-                rules(draws, level[start:stop], classes, most)
+                rules(draws, level[start:stop], classes, settings.max_levels)
                 if function is None
                 else function(draws, x[start:stop], classes)
             )
@@ -125,19 +133,23 @@ def make_tables(draws: Draws, tables: int, shape: Shape, settings: PriorSettings
     x = torch.where(meant.unsqueeze(1), effects(draws, level, most), latent)
     relevant = relevant_columns(draws, tables, shape.columns).unsqueeze(1)
     order, back = _mixed(draws, tables)
-    scores = _scores(draws, (x * relevant)[order], (level * (relevant > 0))[order], shape.classes, most)[back]
+    scores = _scores(draws, (x * relevant)[order], (level * (relevant > 0))[order], shape, settings)[back]
     scores = torch.where(own.unsqueeze(-1), own_scores, scores)
 
     whole = torch.arange(tables, device=draws.device).unsqueeze(1) >= round(0.45 * tables)  # clusters have no order
     ordered = draws.chance(tables, 1, p=0.35) & ~(own & whole)
-    labels = either(ordered, by_interval(draws, scores), by_score(draws, scores))
+    labels = either(
+        ordered, by_interval(draws, scores, settings.interval_noise), by_score(draws, scores, settings.sharpness)
+    )
     given, noise = dirty(draws, _first(labels, shape.labeled), rank[:, : shape.labeled], shape.classes, settings)
 
     shown = torch.where(categorical.unsqueeze(1), level.to(latent.dtype), warped(draws, latent, rank))
-    values = shown.masked_fill(missing(draws, rank, labels.true, shape.classes), torch.nan)
+    telling = draws.chance(tables, 1, p=0.4)
+    values = shown.masked_fill(missing(draws, rank, labels.true, shape.classes, telling), torch.nan)
+    chances = torch.where(telling.unsqueeze(-1), certain(labels.true, shape.classes), labels.chances)
     order, _ = _mixed(draws, tables)
-    return Tables(values, categorical, labels.true, given, noise)[order]
+    return Tables(values, categorical, labels.true, chances, given, noise)[order]
 
 
 def _first(labels: Classes, count: int) -> Classes:
-    return Classes(labels.true[:, :count], labels.runner_up[:, :count], labels.doubt[:, :count])
+    return Classes(*(getattr(labels, part.name)[:, :count] for part in fields(labels)))

@@ -1,0 +1,66 @@
+"""``dips compare``: what corrections changed, from one run to the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dips._cli import options as o
+from dips._cli.app import app
+from dips._cli.console import make_table, output, print_json, printable
+from dips._report import render_difference
+from dips._report.difference import difference_sentences
+from dips._report.words import amount, difference, title_of
+from dips._study.between import compare_runs
+from dips._study.folder import refuse_to_overwrite
+from dips._study.run import Run
+from dips._tools.files import without_nan, write_whole
+
+
+@app.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="The run folder of the table as it was.")],
+    after: Annotated[Path, typer.Argument(help="The run folder of the same table with corrections.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Another place.  [default: AFTER/compare.html]")
+    ] = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+    open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Say what changed between two runs: scores on the same held-out rows, suspects gone and new. Writes a page."""
+    runs = Run(before), Run(after)
+    if out is not None:
+        refuse_to_overwrite(out, force)
+    path = runs[1].folder / "compare.html" if out is None else out
+    found = without_nan(compare_runs(*runs))
+    write_whole(path, render_difference(found).encode())
+    if as_json:
+        print_json({"page": str(path), **found})
+        return
+    _print(found)
+    output().print(printable(f"Open {path}"), soft_wrap=True)
+    if open_it:
+        typer.launch(path.resolve().as_uri())
+
+
+def _print(found: dict[str, Any]) -> None:
+    scores = found["scores"]["all"]
+    rows = []
+    for metric, after in scores["after"].items():
+        gain = after["gain"]
+        low, high = (difference(metric, gain[k]).removesuffix(" points") for k in ("low", "high"))
+        cells = [_with_interval(metric, score) for score in (scores["before"][metric], after)]
+        rows.append([title_of(metric), *cells, f"{difference(metric, gain['value'])} ({low} to {high})"])
+    columns = {"": "left", "before": "right", "after": "right", "gain": "right"}
+    title = f"{found['n_held_out']:,} rows that both held out, with 95 % intervals"
+    output().print(make_table(columns, rows, title=title))
+    for sentence in difference_sentences(found):
+        output().print(printable(sentence), soft_wrap=True)
+
+
+def _with_interval(metric: str, score: dict[str, float]) -> str:
+    value, low, high = (amount(metric, score[k]) for k in ("value", "low", "high"))
+    return f"{value} ({low.removesuffix(' %')}–{high.removesuffix(' %')})"

@@ -1,0 +1,97 @@
+"""``dips review``: suspects one by one, in the browser."""
+
+from __future__ import annotations
+
+import getpass
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dips._cli.app import app
+from dips._cli.console import output, printable, remarks
+from dips._report.suspects import ORDERS
+from dips._review.desk import Desk, checked_name
+from dips._review.export import write_all
+from dips._study.reviewing import desk_of_run, server_class, server_of_run
+from dips._study.run import Run
+from dips.exceptions import ReviewError
+
+_OPEN_TO_OTHERS = (
+    "Others in your network can reach this review at {host}. Nobody gets in without a token, but nothing is encrypted: "
+    "whoever can read the traffic can read the rows that are shown. Do this in a network that you trust, or leave out "
+    "--host and forward the port with ssh -L."
+)
+
+
+@app.command()
+def review(
+    run: Annotated[Path | None, typer.Argument(help="A run folder that dips fit made.")] = None,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 0,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but the default lets others in.")
+    ] = "127.0.0.1",
+    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
+    reviewer: Annotated[str | None, typer.Option(help="Who you are.  [default: your name on this machine]")] = None,
+    blinded: Annotated[
+        bool, typer.Option("--blinded", help="Hide given and suggested labels until one has answered.")
+    ] = False,
+    order: Annotated[
+        str | None, typer.Option(help=f"Which suspects come first: {' or '.join(ORDERS)}.  [default: as in the run]")
+    ] = None,
+    data: Annotated[list[Path], typer.Option(help="Where the table is now, if it has moved. Repeatable.")] = [],  # noqa: B006
+    export: Annotated[Path | None, typer.Option(help="Write all results to this folder; start no server.")] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
+) -> None:
+    """Look at the suspects one by one in a browser, and keep what you decide.
+
+    Everything stays on this machine. Decisions are kept in RUN/review. The page trains again with them, and saves a
+    corrected table and a file for dips fit --corrections.
+    """
+    if demo == (run is not None):
+        raise ReviewError("Name one run folder, as in  dips review run,  or try  dips review --demo.")
+    who = checked_name(reviewer or _user())
+    if demo:
+        _run_demo(host=host, port=port, reviewer=who, blinded=blinded, no_open=no_open)
+        return
+    assert run is not None
+    opened = Run(run)
+    if export is not None:
+        for path in write_all(desk_of_run(opened, data), export):
+            output().print(printable(f"Written: {path}"), soft_wrap=True)
+        return
+    made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
+    _serve(made, host, no_open)
+    _say_goodbye(made.desk)
+
+
+def _run_demo(no_open: bool, **server: Any) -> None:
+    server_class()  # or say what is missing
+    from dips._review_demo import review_demo
+
+    remarks().print("A table with known errors is made and judged; that takes some seconds.")
+    output().print(printable(review_demo(lambda made: _serve(made, server["host"], no_open), **server)), soft_wrap=True)
+
+
+def _serve(server: Any, host: str, no_open: bool) -> None:
+    """Print the address, open it, and answer until Ctrl-C."""
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        remarks().print(printable(_OPEN_TO_OTHERS.format(host=host), "yellow"), soft_wrap=True)
+    address = server.address()
+    output().print(printable(f"Review at {address}  (Ctrl-C ends it)"), soft_wrap=True)
+    if not no_open:
+        webbrowser.open(address)
+    server.serve()
+
+
+def _say_goodbye(desk: Desk) -> None:
+    n = len(desk.decisions.by_row())
+    remarks().print(printable(f"{n:,} decision{'' if n == 1 else 's'} in {desk.store.path}."), soft_wrap=True)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "reviewer"

@@ -1,0 +1,212 @@
+"""Other labels in a table's file, in the format that it has. In delimited text every other byte stays as it is."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from dips._files.delimited import Dialect, find_dialect
+from dips._files.excel import read_sheet
+from dips._files.read import EXCEL, FEATHER, PARQUET, TABS, is_delimited, kind_of, open_bytes, read_table
+from dips._files.sqlite import is_address
+from dips.exceptions import DataError
+
+_BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # decoders that name one leave the mark in place
+
+
+def can_be_relabeled(data: Path | str) -> bool:
+    """Whether other labels can be written into a file of this format."""
+    path = Path(data)
+    return not is_address(data) and (kind_of(path)[0] in PARQUET | FEATHER | EXCEL or is_delimited(path))
+
+
+def relabeled(
+    path: Path,
+    target: str,
+    labels: Mapping[int, str | None],
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+) -> bytes:
+    """Return the content of a file with other labels.
+
+    Parameters
+    ----------
+    path : the file
+    target : the column with the labels
+    labels : the new cell of each row that changes, counted from 0; None for an empty one
+    sheet, skip_rows : where in the file the table is, as it was said when the file was read
+    """
+    if not can_be_relabeled(path):
+        raise DataError(f"Labels cannot be written into {path}; correct it with the file of corrections.")
+    names = read_table(path, sheet, skip_rows, (target,)).names
+    if target not in names:
+        raise DataError(f"{path} has no column {target!r} to write labels into.")
+    kind, compression = kind_of(path)
+    if kind in PARQUET:
+        return _packed(_in_parquet(path, compression, target, labels), compression, path)
+    if kind in FEATHER:
+        return _packed(_in_feather(path, compression, target, labels), compression, path)
+    if kind in EXCEL:
+        with open_bytes(path, compression) as stream:
+            content = stream.read()
+        found = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
+        place = (found.name, found.n_above, names.index(target))
+        return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
+    opened = partial(open_bytes, path, compression)
+    dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))
+    return _packed(_in_text(opened, dialect, names.index(target), labels), compression, path)
+
+
+def _in_text(opened: Callable[[], BinaryIO], dialect: Dialect, column: int, labels: Mapping[int, str | None]) -> bytes:
+    encoding = dialect.encoding
+    with opened() as stream:
+        raw = stream.read()
+    if encoding == "utf-16":
+        encoding = _BYTE_ORDERS[raw[:2]]
+    elif encoding == "utf-32":
+        encoding = "utf-32-le"
+    text = raw.decode(encoding)
+    above = "".join(islice(io.StringIO(text, newline=""), dialect.n_above))
+    below = text[len(above) :]
+    return (above + spliced(below, dialect.delimiter, column, labels)).encode(encoding)
+
+
+def spliced(text: str, delimiter: str, column: int, labels: Mapping[int, str | None]) -> str:
+    r"""Replace cells of one column in delimited text; rows are counted from 0 after the header.
+
+    Quotes stay where they are, and so do blanks around a cell.
+
+    Examples
+    --------
+    >>> spliced('a,b\r\n1,"x, y"\r\n2, z\r\n', ",", 1, {0: "w", 1: "q"})
+    'a,b\r\n1,"w"\r\n2, q\r\n'
+    """
+    pieces, done = [], 0
+    for row, (start, end) in enumerate(_cells_of(text, delimiter, column), start=-1):
+        if row not in labels:
+            continue
+        new = _written(text[start:end], labels[row] or "", delimiter)
+        pieces += [text[done:start], new]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _cells_of(text: str, delimiter: str, column: int) -> Iterator[tuple[int, int]]:
+    """Where the cells of a column begin and end, header first; empty lines are not rows."""
+    mark = re.escape(delimiter)
+    cell = re.compile(rf'(?:"(?:[^"]|"")*"[^{mark}\r\n]*|[^{mark}\r\n]*)({mark}|\r\n|\r|\n|\Z)')
+    at = 1 if text.startswith("\ufeff") else 0
+    number, begins, is_open = 0, at, False
+    while at < len(text) or is_open:
+        match = cell.match(text, at)
+        assert match is not None  # any text is a cell
+        start, end, at = at, match.start(1), match.end()
+        is_open = match.group(1) == delimiter
+        ends_line = not is_open
+        if not (ends_line and number == 0 and start == begins == end):
+            if number == column:
+                yield start, end
+            number += 1
+        if ends_line:
+            number, begins = 0, at
+
+
+def _written(old: str, new: str, delimiter: str) -> str:
+    """A cell in place of another: in quotes if that one was, or if it must be; else with the same blanks around it."""
+    if old.startswith('"') or any(c in new for c in (delimiter, '"', "\n", "\r")):
+        return '"' + new.replace('"', '""') + '"'
+    before, after = old[: len(old) - len(old.lstrip(" "))], old[len(old.rstrip(" ")) :]
+    return f"{before}{new}{after}" if old.strip(" ") else new
+
+
+def _in_parquet(path: Path, compression: str, target: str, labels: Mapping[int, str | None]) -> bytes:
+    with open_bytes(path, compression) as stream:
+        file = pa.parquet.ParquetFile(pa.BufferReader(stream.read()))
+    table, meta = file.read(), file.metadata
+    codec = meta.row_group(0).column(0).compression if meta.num_row_groups else "SNAPPY"
+    out = io.BytesIO()
+    pa.parquet.write_table(
+        _with_labels(table, target, labels), out, compression="NONE" if codec == "UNCOMPRESSED" else codec
+    )
+    return out.getvalue()
+
+
+def _in_feather(path: Path, compression: str, target: str, labels: Mapping[int, str | None]) -> bytes:
+    with open_bytes(path, compression) as stream:
+        table = pa.feather.read_table(pa.BufferReader(stream.read()))
+    out = io.BytesIO()
+    pa.feather.write_feather(_with_labels(table, target, labels), out)
+    return out.getvalue()
+
+
+def _with_labels(table: pa.Table, target: str, labels: Mapping[int, str | None]) -> pa.Table:
+    position = [str(name).strip() for name in table.column_names].index(target)
+    column, kind = table.column(position), table.schema.field(position).type
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    values = column.cast(plain).to_pylist()
+    cells = pa.array(list(labels.values()), pa.string()).cast(plain).to_pylist()
+    for row, cell in zip(labels, cells, strict=True):
+        values[row] = cell
+    changed = pa.array(values, plain)
+    changed = changed.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else changed
+    return table.set_column(position, table.schema.field(position), changed)
+
+
+def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], labels: Mapping[int, str | None]) -> bytes:
+    """Write into a column of a sheet whose header is below so many rows; the place names all three."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(content), keep_vba=has_macros)
+    name, n_above, column = place
+    sheet = book[name]
+    for row, label in labels.items():
+        cell = sheet.cell(row=n_above + row + 2, column=column + 1)
+        cell.value = _like(cell.value, label)
+        if isinstance(cell.value, str):
+            cell.data_type = "s"  # a label that begins like a formula stays a text
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _like(old: Any, label: str | None) -> Any:
+    """The label as the kind of cell that was there: a number where it was one."""
+    if label is None or isinstance(old, str) or old is None:
+        return label
+    if isinstance(old, bool):
+        return label == "True"
+    return int(label) if re.fullmatch(r"[+-]?\d+", label) else label
+
+
+def _packed(content: bytes, compression: str, path: Path) -> bytes:
+    packers: dict[str, Callable[[bytes], bytes]] = {
+        "": bytes,
+        ".gz": lambda data: gzip.compress(data, mtime=0),
+        ".bz2": bz2.compress,
+        ".xz": lzma.compress,
+        ".zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+        ".zip": lambda data: _zipped(data, path),
+    }
+    return packers[compression](content)
+
+
+def _zipped(content: bytes, path: Path) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.infolist():
+            is_table = not member.filename.endswith("/") and not member.filename.startswith("__MACOSX")
+            new.writestr(member.filename, content if is_table else old.read(member))
+    return out.getvalue()

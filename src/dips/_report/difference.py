@@ -1,0 +1,67 @@
+"""The page of two runs side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from dips._report import charts
+from dips._report.label_words import share_in_words
+from dips._report.page import packaged, template
+from dips._report.words import SHARES, amount, difference, title_of
+
+_PARTS = {"all": "all rows that both held out", "verified": "verified labels alone", "others": "the other rows"}
+
+
+def render_difference(found: dict[str, Any]) -> str:
+    """Return the page; it needs no script."""
+    return template("difference.html").render(
+        s=found,
+        sentences=difference_sentences(found),
+        parts=_PARTS,
+        chart=_chart(found),
+        shares=[share_in_words(r["share_wrong"], r["interval"]) if r["share_wrong"] is not None else "not estimated"
+                for r in found["runs"]],
+        style=Markup(packaged("page.css")),
+    )  # fmt: skip
+
+
+def difference_sentences(found: dict[str, Any]) -> list[str]:
+    """Say what the second run does better or worse, and what became of the suspects."""
+    metric, suspects = found["metric"], found["suspects"]
+    sentences = [_gain(metric, found["scores"][part], words) for part, words in _PARTS.items() if found["scores"][part]]
+    if found["scores"]["verified"] is None:
+        sentences.append(
+            f"Too few of these rows have a verified label (under {found['enough']}) to score on them alone."
+        )
+    else:
+        sentences.append("Verified labels are nearly the truth, but people check doubtful rows first.")
+    fates = ", ".join(f"{n:,} {fate}" for fate, n in suspects["fates"].items())
+    gone = f"{suspects['n_gone']:,} suspects are gone" + (f" ({fates})" if fates else "")
+    sentences.append(f"{gone}, {suspects['n_new']:,} are new, {suspects['n_stayed']:,} stayed.")
+    return sentences
+
+
+def _gain(metric: str, scores: dict[str, Any], words: str) -> str:
+    gain = scores["after"][metric]["gain"]
+    verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
+    values = " → ".join(amount(metric, scores[run][metric]["value"]) for run in ("before", "after"))
+    low, high = (difference(metric, gain[k]).removesuffix(" points") for k in ("low", "high"))
+    return (
+        f"On {words} ({scores['n']:,}), {title_of(metric)} is {verdict}: {values}, a gain of "
+        f"{difference(metric, gain['value'])} ({low} to {high})."
+    )
+
+
+def _chart(found: dict[str, Any]) -> Markup:
+    metric = found["metric"]
+    rows = [
+        {"label": f"{run}, {words}", "css": "chosen" if run == "after" else "other"}
+        | {k: found["scores"][part][run][metric][k] for k in ("value", "low", "high")}
+        for part, words in _PARTS.items()
+        if found["scores"][part]
+        for run in ("before", "after")
+    ]
+    title = f"{title_of(metric)} of both runs, with 95 % intervals"
+    return charts.whisker_chart(rows, title_of(metric), title=title, percent=metric in SHARES)

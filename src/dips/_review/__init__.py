@@ -1,0 +1,1 @@
+"""The review of suspect labels in a browser: material in, decisions out; knows no study."""

@@ -1,0 +1,181 @@
+"""The cells of a row beside typical ones of each class, with what is unusual marked; searchable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.columns import Column, Schema
+from dips._files.values import is_number, is_text
+from dips._report.points import middle, readable, short
+from dips._tools.arrays import Array
+
+_MANY = 1_000  # labels of a class are enough to say what is typical
+_FEW = 20  # are too few to call anything unusual
+_TAIL = 0.025  # of a class's values, on either side
+
+
+class TableCells:
+    """Rows of a table.
+
+    Parameters
+    ----------
+    table : the whole table
+    schema : what its columns hold
+    rows : place in the table of each row of the account
+    codes : label of each row of the account
+    is_useful : which of them tell what is typical of their label
+    n_classes : how many classes there are
+    importance : names of the columns that matter most, in order
+    ids : columns that name a row; shown elsewhere
+    """
+
+    def __init__(
+        self,
+        table: pa.Table,
+        schema: Schema,
+        rows: Array,
+        codes: Array,
+        is_useful: Array,
+        n_classes: int,
+        importance: list[str],
+        ids: list[str],
+    ) -> None:
+        self._table, self._rows = table, rows
+        known = {c.name: c for c in schema.columns if c.name not in ids and _can_be_shown(table, c)}
+        in_order = [*importance, *(n for n in known if known[n].is_used), *known]
+        self._shown = [known[name] for name in dict.fromkeys(in_order) if name in known]
+        by_class = [rows[is_useful & (codes == c)][:_MANY] for c in range(n_classes)]
+        self._usual = [_Usual.of(column, table[column.name], by_class) for column in self._shown]
+
+    @cached_property
+    def columns(self) -> list[dict[str, Any]]:
+        """Names and kinds, and what is typical of each class."""
+        return [
+            {"name": c.name, "kind": c.kind, "typical": usual.typical, "used": c.is_used}
+            for c, usual in zip(self._shown, self._usual, strict=True)
+        ]
+
+    def of(self, position: int) -> dict[str, Any]:
+        """The cells of a row, and for which classes each is unusual."""
+        row = self._table.slice(int(self._rows[position]), 1)
+        values, unusual = [], []
+        for column, usual in zip(self._shown, self._usual, strict=True):
+            value = readable(column, row[column.name])[0]
+            values.append(short(value))
+            unusual.append(usual.unlike(column.values(row[column.name])[0]) if usual.limits else [])
+        return {"values": values, "unusual": unusual}
+
+    def find(self, words: list[str], positions: list[int]) -> list[int]:
+        """Positions whose cells hold every word, each anywhere."""
+        left = np.asarray(positions)
+        for word in words:
+            rows = pa.array(self._rows[left])
+            holds = np.zeros(left.size, dtype=bool)
+            for cells in self._texts.columns:
+                matched = pc.match_substring(cells.take(rows), word, ignore_case=True)
+                holds |= matched.fill_null(False).to_numpy().astype(bool)
+            left = left[holds]
+        return left.tolist()
+
+    @cached_property
+    def _texts(self) -> pa.Table:
+        return pa.table({c.name: self._table[c.name].cast(pa.string()) for c in self._shown})
+
+
+@dataclass(frozen=True)
+class _Usual:
+    """What is usual in a column, for each class.
+
+    Attributes
+    ----------
+    typical : the middle number or the most frequent category
+    limits : the range of most numbers and dates, or the categories that are not rare; None where labels are too few
+    """
+
+    typical: list[str]
+    limits: list[tuple[Any, Any] | set[Any] | None] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, column: Column, raw: pa.ChunkedArray, by_class: list[Array]) -> _Usual:
+        if not column.is_used:
+            return cls([""] * len(by_class))
+        parts = [raw.take(pa.array(rows)) for rows in by_class]
+        limits = [] if column.kind == "text" else [_limits(column, part) for part in parts]
+        return cls([middle(column, part) for part in parts], limits)
+
+    def unlike(self, value: Any) -> list[int]:
+        """Classes for which the value is unusual; a missing one never is."""
+        if isinstance(value, pa.Scalar):
+            value = value.as_py()
+        if value is None or value != value:
+            return []
+        return [c for c, limits in enumerate(self.limits) if limits is not None and not _is_usual(value, limits)]
+
+
+def _is_usual(value: Any, limits: tuple[Any, Any] | set[Any]) -> bool:
+    return value in limits if isinstance(limits, set) else limits[0] <= value <= limits[1]
+
+
+def _limits(column: Column, raw: pa.ChunkedArray) -> tuple[Any, Any] | set[Any] | None:
+    values = column.values(raw)
+    if column.kind == "category":
+        counts = values.drop_null().value_counts()
+        n = sum(counts.field("counts").to_pylist()) if len(counts) else 0
+        pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
+        return {value for value, k in pairs if k >= _TAIL * n} if n >= _FEW else None
+    known = pd.Series(values).dropna()
+    return (known.quantile(_TAIL), known.quantile(1 - _TAIL)) if known.size >= _FEW else None
+
+
+def _can_be_shown(table: pa.Table, column: Column) -> bool:
+    if column.name not in table.column_names or column.kind == "unreadable":
+        return False
+    kind = table.schema.field(column.name).type
+    return (
+        is_text(kind) or is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind) or kind == pa.null()
+    )
+
+
+class PointCells:
+    """Rows of which only the report is at hand: a dozen columns, and not all rows.
+
+    Parameters
+    ----------
+    points : of the report's data
+    numbers : of the rows of the account
+    """
+
+    def __init__(self, points: dict[str, Any], numbers: list[int]) -> None:
+        self._values, self._typical = points["values"], points["typical"]
+        self._place = {row: k for k, row in enumerate(points["row"])}
+        self._numbers = numbers
+
+    @cached_property
+    def columns(self) -> list[dict[str, Any]]:
+        """Names and kinds, and what is typical of each class."""
+        return [
+            {"name": v["name"], "kind": v["kind"], "typical": [t[j] for t in self._typical], "used": True}
+            for j, v in enumerate(self._values)
+        ]
+
+    def of(self, position: int) -> dict[str, Any]:
+        """The cells, empty for rows that the report does not show."""
+        at = self._place.get(self._numbers[position])
+        values = ["" if at is None else v["distinct"][v["codes"][at]] for v in self._values]
+        return {"values": values, "unusual": [[] for _ in values]}
+
+    def find(self, words: list[str], positions: list[int]) -> list[int]:
+        """Positions whose cells hold every word, each anywhere."""
+        found = []
+        for position in positions:
+            cells = "\0".join(self.of(position)["values"]).lower()
+            if all(word.lower() in cells for word in words):
+                found.append(position)
+        return found

@@ -1,0 +1,72 @@
+"""Verified labels of a study: from a column of the table, and from a file of corrections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dips._data.labels import UNLABELED
+from dips._data.verified import Verified
+from dips._files.corrections import Corrections, key_columns
+from dips._files.read import Table
+from dips._files.target import Target, refuse_unusable
+from dips._tools.arrays import Array
+from dips._tools.wording import option
+from dips.exceptions import DataError
+
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
+
+
+def review(
+    table: Table, target: Target, ids: list[str], column: str | None, corrections: Corrections | None
+) -> tuple[Target, Verified, list[str]]:
+    """Return the labels after the corrections, which of them are verified, and notes on that.
+
+    Parameters
+    ----------
+    table, target : the rows, and their labels as given
+    ids : columns that name a row
+    column : holds yes where a label is verified
+    corrections : what reviewers say of labels
+    """
+    verified = Verified.nothing(table.n_rows)
+    if column is not None:
+        verified = replace(verified, mask=_marked(table, column, target))
+    if corrections is None:
+        n = int(verified.mask.sum())
+        return target, verified, [f"{n:,} labels are verified."] if column is not None else []
+    keys = Table(table.columns.select(ids), table.source) if ids else None
+    after = corrections.apply(target.names(target.codes), keys)
+    codes = {c: code for code, c in enumerate(target.classes)}
+    labels = replace(target.labels, codes=np.array([codes.get(label, UNLABELED) for label in after.y]))
+    refuse_unusable(labels, target.name, "after the corrections ")
+    before = np.where(after.verified, target.codes, UNLABELED)
+    verified = Verified((verified.mask | after.verified) & labels.is_labeled, before)
+    return replace(target, labels=labels), verified, [_note(target.codes, labels.codes, verified)]
+
+
+def _marked(table: Table, column: str, target: Target) -> Array:
+    """Mask of the rows whose cell says yes."""
+    cells = [None if c is None else c.lower().removesuffix(".0") for c in key_columns(table, [column])[column]]
+    for row, cell in enumerate(cells):
+        if cell is not None and cell not in _YES + _NO:
+            raise DataError(
+                f"{option('verified')} names {column!r}, which holds {cell!r} in row {row + 1}; its cells are "
+                "yes or no (true or false, 1 or 0, empty for no)."
+            )
+    mask = np.array([cell in _YES for cell in cells])
+    unlabeled = np.flatnonzero(mask & ~target.is_labeled)
+    if unlabeled.size:
+        raise DataError(f"Row {unlabeled[0] + 1} is marked as verified in {column!r}, but has no label.")
+    return mask
+
+
+def _note(before: Array, after: Array, verified: Verified) -> str:
+    n_changed = int((verified.mask & (before != UNLABELED) & (before != after)).sum())
+    n_new = int((verified.mask & (before == UNLABELED)).sum())
+    n_unlabeled = int(((before != UNLABELED) & (after == UNLABELED)).sum())
+    parts = [f"{verified.mask.sum():,} labels are verified; {n_changed:,} of them were corrected"]
+    parts += [f"{n_new:,} are new"] if n_new else []
+    parts += [f"{n_unlabeled:,} rows count as unlabeled"] if n_unlabeled else []
+    return f"{', '.join(parts)}."

@@ -1,0 +1,89 @@
+"""What a review teaches: beliefs after some labels were checked, and what is worth checking."""
+
+import numpy as np
+import pytest
+
+from dips._beliefs.lessons import Review
+from dips._beliefs.noise import NoiseRate, estimate_noise
+from dips._beliefs.usefulness import check_gain
+from dips._data.verified import Verified
+
+RATES = np.linspace(0, 0.4, 5)
+NOISE = NoiseRate(0.1, 0.05, 0.2, RATES, np.full(5, 0.2))
+
+
+def reviewed(wrong, looked, columns=None, p_wrong=0.2):
+    """Return a review of labels that were all 0 and believed to be wrong alike, and what was believed before."""
+    labels = np.where(wrong & looked, 1, 0)
+    before = np.tile([1 - p_wrong, p_wrong], (wrong.size, 1))
+    verified = Verified(looked, np.where(looked, 0, -1))
+    return Review(labels, verified, columns), before
+
+
+def test_a_verified_label_is_true_whatever_was_believed():
+    wrong = np.arange(50) % 3 == 0
+    review, before = reviewed(wrong, np.arange(50) < 20)
+    belief = review.revise(before)
+    assert (belief[np.arange(20), review.labels[:20]] == 1).all()
+    assert np.allclose(belief.sum(axis=1), 1)
+
+
+def test_without_a_review_nothing_changes():
+    review, before = reviewed(np.zeros(9, dtype=bool), np.zeros(9, dtype=bool))
+    assert (review.revise(before) == before).all()
+    assert review.rate(NOISE, before) == NOISE
+
+
+def test_labels_that_were_wrong_more_often_than_believed_raise_the_others():
+    looked = np.arange(100) < 30
+    more, before = reviewed(np.ones(100, dtype=bool), looked)
+    less, _ = reviewed(np.zeros(100, dtype=bool), looked)
+    assert more.revise(before)[50, 1] > 0.6
+    assert less.revise(before)[50, 1] < 0.1
+    assert more.rate(NOISE, before).mean > 0.6
+    assert less.rate(NOISE, before).mean < 0.1
+    assert more.rate(NOISE, before).low >= 0.3  # so many were found
+
+
+def test_what_was_expected_changes_little():
+    """Doubtful labels are checked first; that half of them are wrong is no news if half were expected to be."""
+    wrong, looked = np.arange(200) % 2 == 0, np.arange(200) < 40
+    review, before = reviewed(wrong, looked, p_wrong=0.5)
+    before[100:] = 0.95, 0.05
+    after = review.revise(before)
+    assert after[150, 1] == pytest.approx(0.05, abs=0.02)
+    assert after[60, 1] == pytest.approx(0.5, abs=0.02)
+
+
+def test_what_wrong_labels_have_in_common_is_learned():
+    rng = np.random.RandomState(0)
+    columns = rng.normal(size=(300, 3))
+    wrong, looked = columns[:, 1] > 0.5, np.arange(300) < 80
+    review, before = reviewed(wrong, looked, columns)
+    p_wrong = review.revise(before)[80:, 1]
+    assert p_wrong[wrong[80:]].mean() > 2 * p_wrong[~wrong[80:]].mean()
+
+
+def test_a_wrong_label_that_was_found_excludes_a_clean_table():
+    rng = np.random.RandomState(0)
+    truth = np.arange(300) % 2
+    p = np.clip(np.where(truth == 1, 0.9, 0.1) + rng.normal(0, 0.05, 300), 0.01, 0.99)
+    answers = [np.column_stack([1 - p, p])]
+    looked = np.arange(300) < 10
+    noise, _ = estimate_noise(answers, truth, rng, Verified(looked, np.where(looked, 1 - truth, -1)))
+    assert noise.low > 0
+    assert noise.posterior[0] < 1e-6
+
+
+def test_labels_in_doubt_are_worth_checking_and_sure_ones_are_not():
+    belief = np.array([[1.0, 0.0], [0.5, 0.5], [0.05, 0.95]])
+    gain = check_gain(belief, np.empty((0, 2)), None)
+    assert gain[0] == 0
+    assert gain.argmax() == 1
+
+
+def test_of_two_labels_in_doubt_the_one_that_pulls_harder_is_worth_more():
+    columns = np.random.RandomState(0).normal(size=(100, 4))
+    columns[0] *= 5
+    gain = check_gain(np.full((100, 2), 0.5), np.empty((0, 2)), columns)
+    assert gain.argmax() == 0

@@ -1,0 +1,91 @@
+"""What is printed can fail; what was asked for is still done."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from dips._cli.app import run as dips
+from dips._cli.console import output, print_data, print_json
+from dips._tools import interrupts
+from dips._tools.files import write_whole
+from dips.exceptions import OutputError
+from tests.patients import patients
+
+TABLE, _ = patients()
+
+
+class Full(io.RawIOBase):
+    def writable(self):
+        return True
+
+    def write(self, data):
+        raise OSError(28, "No space left on device")
+
+
+class Gone(Full):
+    def write(self, data):
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def stream(raw, encoding="utf-8"):
+    return io.TextIOWrapper(io.BufferedWriter(raw, 1) if not isinstance(raw, io.BytesIO) else raw, encoding)
+
+
+def test_an_encoding_that_lacks_characters_fails_no_run(tmp_path, monkeypatch):
+    TABLE.assign(ward="łódź").to_csv(tmp_path / "t.csv", index=False)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, stream(io.BytesIO(), "cp1252"))
+    arguments = ["fit", str(tmp_path / "t.csv"), "-t", "outcome", "-o", str(tmp_path / "run"), "--rounds", "2"]
+    assert dips(arguments) == 0
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+@pytest.mark.parametrize("raw", [Full, Gone])
+def test_words_that_nobody_can_read_are_left_unsaid(monkeypatch, raw):
+    monkeypatch.setattr(sys, "stdout", stream(raw()))
+    output().print("words")
+    output().print("more words")
+
+
+def test_data_is_complete_or_refused(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", stream(io.BytesIO(), "cp1252"))
+    with pytest.raises(OutputError, match="The output is in cp1252, which lacks 'ł'; write to a file with -o"):
+        print_data("łódź")
+    monkeypatch.setattr(sys, "stdout", stream(Full()))
+    with pytest.raises(OutputError, match="The output cannot be written: No space left on device"):
+        print_data("x" * 10_000)
+
+
+def test_json_is_escaped_where_the_output_is_not_in_unicode(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", stream(raw, "cp1252"))
+    print_json({"ward": "łódź"})
+    assert json.loads(raw.getvalue()) == {"ward": "łódź"}
+
+
+def test_nothing_is_written_after_a_ctrl_c_that_a_library_swallowed(tmp_path, monkeypatch):
+    monkeypatch.setattr(interrupts, "_was_stopped", True)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "a.txt", b"made of half the rows")
+    assert not any(tmp_path.iterdir())
+
+
+def test_ctrl_c_ends_every_command_in_one_line(tmp_path, monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dips._cli.commands.audit.audit_labels", stop)
+    assert dips(["audit", "t.csv", "-t", "outcome"]) == 130
+    assert capsys.readouterr().err == "dips: Stopped.\n"
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("[12:00] std::bad_alloc")])
+def test_too_little_memory_is_said_in_words_wherever_it_ran_out(monkeypatch, capsys, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("dips._cli.commands.audit.audit_labels", fail)
+    assert dips(["audit", "t.csv", "-t", "outcome"]) == 3
+    assert "There is not enough memory for this table" in capsys.readouterr().err

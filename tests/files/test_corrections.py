@@ -1,0 +1,98 @@
+import pandas as pd
+import pytest
+
+from dips._files.corrections import read_corrections
+from dips.exceptions import DataError
+
+Y = ["ill", "well", "ill", None]
+KEYS = pd.DataFrame({"patient": ["p1", "p2", "p3", "p4"]})
+
+
+def corrections(**columns):
+    return read_corrections(pd.DataFrame(columns))
+
+
+def refused(words, y=Y, keys=None, **columns):
+    with pytest.raises(DataError, match=words):
+        corrections(**columns).apply(y, keys)
+
+
+def test_a_class_keep_and_unlabeled_are_understood():
+    after = corrections(row=[1, 2, 3, 4], label=["well", "keep", "unlabeled", "ill"]).apply(Y)
+    assert after.y.tolist() == ["well", "well", None, "ill"]
+    assert after.verified.tolist() == [True, True, False, True]
+    assert after.y_given.tolist() == Y
+    assert after.n_changed == 2
+
+
+def test_images_are_counted_from_0():
+    after = corrections(image=[0], label=["well"]).apply(Y)
+    assert after.verified.tolist() == [True, False, False, False]
+
+
+def test_lines_without_a_label_were_not_looked_at():
+    after = corrections(row=[1, 2], label=[None, "keep"]).apply(Y)
+    assert after.verified.tolist() == [False, True, False, False]
+
+
+def test_a_key_finds_its_row():
+    after = corrections(patient=["p3"], label=["well"], note=["sure"]).apply(Y, KEYS)
+    assert after.y.tolist() == ["ill", "well", "well", None]
+
+
+def test_the_row_is_used_where_it_still_has_the_key_and_else_the_key():
+    assert corrections(row=[3], patient=["p1"], label=["well"]).apply(Y, KEYS).verified.tolist()[0]
+    same = pd.DataFrame({"patient": ["p1", "p1", "p3", "p4"]})
+    assert corrections(row=[2], patient=["p1"], label=["keep"]).apply(Y, same).verified.tolist()[1]
+
+
+def test_keys_and_classes_may_be_numbers_and_files_of_any_kind(tmp_path):
+    keys = pd.DataFrame({"id": [7.0, 8.0, None]})
+    for name, write in (("c.csv", pd.DataFrame.to_csv), ("c.parquet", pd.DataFrame.to_parquet)):
+        write(pd.DataFrame({"id": [8], "label": [1.0]}), tmp_path / name)
+        after = read_corrections(tmp_path / name).apply([0, 0, 1], keys)
+        assert after.y.tolist() == [0, 1, 1]
+
+
+def test_what_was_kept_from_spreadsheets_is_read_back():
+    keys = pd.DataFrame({"patient": ["=p1", "q", "r"]})
+    after = corrections(patient=["'=p1"], label=["'+"]).apply(["+", "b", "b"], keys)
+    assert after.verified.tolist() == [True, False, False]
+
+
+def test_several_columns_are_one_key():
+    keys = pd.DataFrame({"ward": ["a", "a", "b", "b"], "bed": [1, 2, 1, 2]})
+    after = corrections(ward=["b"], bed=[1], label=["well"]).apply(Y, keys)
+    assert after.y.tolist()[2] == "well"
+
+
+def test_rows_that_are_not_there_are_refused():
+    refused("row 5.*names a row that the table does not have; it has 4", row=[5], label=["ill"])
+    refused("'row' counts them from 1", row=[0], label=["ill"])
+    refused("'p9'.*no row of the table has", keys=KEYS, patient=["p9"], label=["ill"])
+    refused("holds 'x'", row=["x"], label=["ill"])
+
+
+def test_a_key_that_rows_share_is_refused():
+    refused("2 rows of the table have", keys=pd.DataFrame({"patient": list("aabc")}), patient=["a"], label=["ill"])
+
+
+def test_a_row_named_twice_is_refused():
+    refused("as 'ill' and as 'well'; leave one line per row", row=[1, 1], label=["ill", "well"])
+    refused("same row as an earlier one; leave", row=[1, 1], label=["ill", "ill"])
+
+
+def test_unknown_classes_are_refused_with_the_known_ones():
+    refused("the label 'sick'; write 'keep', 'unlabeled' or a class of the table: ill, well", row=[1], label=["sick"])
+
+
+def test_words_that_cannot_be_meant_are_refused():
+    refused("no label to keep", row=[4], label=["keep"])
+    refused("has a meaning of its own here", y=["keep", "drop"], row=[1], label=["keep"])
+
+
+def test_a_file_that_names_no_rows_or_no_labels_is_refused():
+    refused("needs the column 'row'", label=["ill"])
+    refused("needs the column 'patient', or 'row'", keys=KEYS, name=["p1"], label=["ill"])
+    with pytest.raises(DataError, match=r"no column 'label'.* it has row, corrected"):
+        corrections(row=[1], corrected=["ill"])

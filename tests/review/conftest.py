@@ -1,0 +1,21 @@
+import pytest
+
+from dips._study import fit
+from tests.patients import patients, quick_backbones
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick():
+    with quick_backbones():
+        yield
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A run on a CSV file, to be copied by tests that decide something."""
+    place = tmp_path_factory.mktemp("finished")
+    with quick_backbones():
+        frame, _ = patients(n=200, n_labeled=160, noise=0.15)
+        frame.to_csv(place / "patients.csv", index=False)
+        fit(place / "patients.csv", "outcome", place / "run", id=("patient",), time_limit=1e-6)
+    return place

@@ -1,0 +1,330 @@
+"""The app as people use it, in headless Chromium; ``make browser-test`` runs it and keeps pictures."""
+
+import itertools
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips._review.desk import Desk
+from dips._review.store import Store
+from dips._study import fit
+from dips._study.reviewing import server_of_run
+from tests.chromium import complaints, new_browser, picture, set_screen
+from tests.patients import patients
+from tests.report.pages import HOSTILE
+
+from .reviews import correct, decide, large_material, server_in
+
+ReviewServer = pytest.importorskip("dips._review.server", reason="the extra review is not installed").ReviewServer
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
+Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+_places = (f"review-{n}" for n in itertools.count())
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    driver = new_browser(tmp_path_factory.mktemp("downloads"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def serve(finished, tmp_path):
+    """Starts servers, each on a copy of the run."""
+    started = []
+
+    def start(**settings):
+        server = server_in(finished, tmp_path / next(_places), **{"reviewer": "anna"} | settings)
+        server.start()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+def until(browser, script, *arguments):
+    """Wait until a script answers with something true."""
+    for _ in range(100):
+        found = browser.execute_script(f"return {script}", *arguments)
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"never true: {script}; the page says {said(browser)!r}")
+
+
+def opened(browser, server, address=None, **screen):
+    browser.get("about:blank")
+    set_screen(browser, **screen)
+    browser.get_log("browser")
+    browser.get(address or server.address())
+    until(browser, "document.body.dataset.ready")
+    return browser
+
+
+def press(browser, *keys):
+    webdriver.ActionChains(browser).send_keys(*keys).perform()
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def said(browser):
+    return browser.execute_script("return document.getElementById('said').textContent")
+
+
+def to_row(browser, row):
+    until(browser, "document.getElementById('row-name').dataset.row === String(arguments[0])", row)
+
+
+def events(server):
+    return [(e.row, e.action, e.label) for e in server.desk.store.events()]
+
+
+def test_a_review_by_keyboard(browser, serve):
+    server = serve()
+    opened(browser, server)
+    assert "#" not in browser.current_url  # the token has left the address
+    rows, material = server.desk.queue.rows, server.desk.material
+    first, second, third = rows[:3]
+    to_row(browser, first)
+    other = 1 - material.account["given"].iloc[material.position[first]]
+    press(browser, str(other + 1))
+    to_row(browser, second)
+    press(browser, Keys.ENTER)
+    to_row(browser, third)
+    press(browser, "s")
+    to_row(browser, rows[3])
+    press(browser, "u")
+    to_row(browser, third)
+    press(browser, "k")
+    to_row(browser, second)
+    assert "You kept it." in find(browser, ".answered").text
+    press(browser, "j", "x")
+    to_row(browser, rows[3])
+    expected = [(first, "label", material.classes[other]), (second, "keep", None), (third, "skip", None)]
+    assert events(server) == [*expected, (third, "undo", None), (third, "unlabeled", None)]
+    assert find(browser, "#progress").text.startswith(f"3 looked at · {len(rows) - 3} left · 2 wrong so far")
+    assert "the next 10 are worth about" in find(browser, "#progress").text
+    assert complaints(browser) == []
+    picture(browser, "review_desktop")
+
+
+def test_the_row_is_shown_beside_typical_ones_with_why_it_is_a_suspect(browser, serve):
+    server = serve()
+    opened(browser, server)
+    suspect = next(row for row in server.desk.queue.rows if row not in server.desk.queue.checks)
+    press(browser, *("j" * server.desk.queue.rows.index(suspect)))
+    to_row(browser, suspect)
+    card = find(browser, "#card")
+    assert "Suspect number 1: wrong with a probability of" in card.text
+    head = [cell.text for cell in card.find_elements("css selector", ".cells thead th")]
+    assert head[0] == "this row"
+    assert {h.removeprefix("typical ") for h in head[1:]} == {"ill", "well"}
+    assert len(card.find_elements("css selector", "polyline")) == 1
+    assert len(card.find_elements("css selector", ".small-map .here")) == 1
+
+
+def test_rows_are_found_and_notes_are_kept(browser, serve):
+    server = serve()
+    opened(browser, server)
+    row = server.desk.queue.rows[7]
+    press(browser, "/")
+    press(browser, server.desk.material.key_of(row))
+    until(browser, "document.querySelectorAll('#found button').length === 1")
+    press(browser, Keys.ENTER)
+    to_row(browser, row)
+    press(browser, "n")
+    press(browser, "seen twice")
+    find(browser, "#noting button").click()
+    press(browser, Keys.ENTER)
+    until(browser, "document.getElementById('said').textContent")
+    assert server.desk.store.events()[-1].note == "seen twice"
+
+
+def test_help_results_and_theme(browser, serve):
+    server = serve()
+    opened(browser, server)
+    press(browser, "?")
+    assert "undo the last decision" in find(browser, "#help").text
+    press(browser, Keys.ESCAPE, "r")
+    until(browser, "document.querySelectorAll('#exports button').length === 5")
+    find(browser, "[data-export=corrections]").click()
+    for _ in range(60):
+        if (browser.downloads / "corrections.csv").exists():
+            break
+        time.sleep(0.05)
+    assert (browser.downloads / "corrections.csv").read_text().startswith("row,patient,label,reviewer,time")
+    press(browser, Keys.ESCAPE)
+    background = "return getComputedStyle(document.body).backgroundColor"
+    before = browser.execute_script(background)
+    find(browser, "#theme").click()
+    assert browser.execute_script(background) != before
+    assert complaints(browser) == []
+
+
+def test_blinded_nothing_is_told_before_one_has_answered(browser, serve):
+    server = serve(blinded=True)
+    opened(browser, server)
+    row = server.desk.queue.rows[0]
+    to_row(browser, row)
+    assert browser.find_elements("css selector", ".tag, .learned, .is-given, .is-suggested") == []
+    assert "Blinded" in find(browser, "#card").text
+    press(browser, Keys.ENTER)
+    assert events(server) == []  # what is not seen cannot be kept
+    picture(browser, "review_blinded")
+    press(browser, "1")
+    to_row(browser, server.desk.queue.rows[1])
+    assert f"It was given as {server.desk.material.given[row]}" in said(browser)
+    press(browser, "k")
+    to_row(browser, row)
+    assert find(browser, ".tag.given").text == f"given {server.desk.material.given[row]}"
+
+
+def test_a_second_reviewer_says_a_name_and_sees_no_answers_a_third_settles(browser, serve):
+    server = serve()
+    row = server.desk.queue.rows[0]
+    correct(server.desk, "anna", row)
+    opened(browser, server)
+    for name in ("bob", "carl"):
+        browser.delete_all_cookies()
+        browser.get("about:blank")
+        browser.get(server.invitation())
+        until(browser, "document.getElementById('naming').open")
+        press(browser, name, Keys.ENTER)
+        until(browser, "document.body.dataset.ready")
+        if name == "bob":
+            to_row(browser, row)
+            assert find(browser, "#progress").text.startswith("0 looked at")
+            assert browser.find_elements("css selector", ".answered") == []
+            press(browser, Keys.ENTER)
+            to_row(browser, server.desk.queue.rows[1])
+    press(browser, "r")
+    until(browser, "document.getElementById('settle')")
+    assert "anna and bob: the same answer for 0 of 1" in find(browser, "#agreement").text
+    find(browser, "#settle").click()
+    until(browser, "document.getElementById('place').textContent === '1 of 1'")
+    to_row(browser, row)
+    press(browser, Keys.ENTER)
+    until(browser, "document.getElementById('said').textContent")
+    assert server.desk.decisions.settled()[row].action == "keep"
+
+
+def test_two_tabs_count_one_decision_each(browser, serve):
+    server = serve()
+    opened(browser, server)
+    first = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    browser.get(f"http://127.0.0.1:{server.port}/")  # the cookie serves
+    until(browser, "document.body.dataset.ready")
+    for handle in (browser.current_window_handle, first):
+        browser.switch_to.window(handle)
+        press(browser, Keys.ENTER)
+        until(browser, "document.getElementById('said').textContent")
+    assert len(events(server)) == 2
+    assert server.desk.progress("anna")["looked"] == 1  # both saw the same row
+    browser.close()
+    browser.switch_to.window(browser.window_handles[0])
+
+
+def test_a_phone_is_wide_enough(browser, serve):
+    opened(browser, serve(), width=390, height=844, scheme="dark")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    for button in browser.find_elements("css selector", "footer button"):
+        assert button.size["height"] >= 40
+    picture(browser, "review_phone")
+    find(browser, "#keep").click()
+    until(browser, "document.getElementById('said').textContent")
+
+
+def test_everything_has_a_name_for_those_who_cannot_see_it(browser, serve):
+    opened(browser, serve())
+    unnamed = browser.execute_script(
+        "return [...document.querySelectorAll('button, input, textarea, select, svg, img, dialog')].filter((e) => "
+        "!(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.alt))"
+        ".map((e) => e.outerHTML)"
+    )
+    assert unnamed == []
+    live = {e.get_attribute("id") for e in browser.find_elements("css selector", "[aria-live]")}
+    assert {"progress", "said"} <= live
+
+
+def test_without_a_token_the_page_says_where_to_get_one(browser, serve):
+    server = serve()
+    browser.delete_all_cookies()
+    browser.get("about:blank")
+    browser.get(f"http://127.0.0.1:{server.port}/#guessed")
+    until(browser, "document.getElementById('alert').textContent.includes('dips review printed')")
+
+
+def test_nothing_in_the_data_runs(browser, tmp_path):
+    """Columns, cells, names of rows, classes, the target and the file's name are HTML, script and formulas."""
+    frame, _ = patients(n=140, n_labeled=140, noise=0.15)
+    rng = np.random.RandomState(0)
+    attack = pd.DataFrame(
+        {
+            HOSTILE[0]: frame["age"],
+            HOSTILE[2]: rng.choice(HOSTILE, len(frame)),
+            HOSTILE[5]: [f"{HOSTILE[i % 10]}{i}" for i in range(len(frame))],
+            "{{ config }}": frame["dose"],
+            HOSTILE[1]: frame["outcome"].map({"ill": HOSTILE[1], "well": HOSTILE[5]}),
+        }
+    )
+    path = tmp_path / "<img src=x onerror=window.attacked=1>.csv"
+    attack.to_csv(path, index=False)
+    run = fit(path, HOSTILE[1], tmp_path / "run", id=(HOSTILE[5],), time_limit=1e-6)
+    server = server_of_run(run, reviewer="<b>anna</b>")
+    server.start()
+    try:
+        opened(browser, server)
+        rows = server.desk.queue.rows
+        press(browser, "1")
+        to_row(browser, rows[1])
+        press(browser, Keys.ENTER)
+        to_row(browser, rows[2])
+        press(browser, "/", "<script>")
+        until(browser, "document.querySelectorAll('#found li').length")
+        press(browser, Keys.ESCAPE, "r")
+        until(browser, "document.querySelectorAll('#exports button').length")
+        find(browser, "[data-export=table]").click()
+        time.sleep(0.3)
+        assert browser.execute_script("return window.attacked") is None
+        assert browser.find_elements("css selector", "main img, main iframe, main script, main b b") == []
+        assert complaints(browser) == []
+    finally:
+        server.stop()
+
+
+def test_ten_thousand_suspects_and_two_hundred_columns_make_no_delay(browser, tmp_path):
+    material = large_material()
+    server = ReviewServer(Desk(material, Store(tmp_path / "decisions.sqlite", material.checksum)), reviewer="anna")
+    server.start()
+    try:
+        opened(browser, server)
+        rows, lasted = server.desk.queue.rows, []
+        for row in rows[:10]:
+            to_row(browser, row)
+            began = time.perf_counter()
+            press(browser, Keys.ENTER)
+            to_row(browser, rows[rows.index(row) + 1])
+            lasted.append(time.perf_counter() - began)
+        assert np.median(lasted) < 0.5
+        press(browser, "f", "column_19")
+        shown = "return [...document.querySelectorAll('#rest tbody tr')].filter((r) => !r.hidden).length"
+        assert browser.execute_script(shown) == 11  # 19, and 190 to 199
+    finally:
+        server.stop()
+
+
+def test_decisions_made_elsewhere_are_seen(browser, serve):
+    """Two processes may serve the same run: what another one wrote is read before every answer."""
+    server = serve()
+    opened(browser, server)
+    row = server.desk.queue.rows[0]
+    decide(server.desk, "anna", row)
+    press(browser, "r")
+    until(browser, "document.getElementById('estimates').textContent.includes('of 1 ')")

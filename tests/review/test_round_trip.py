@@ -1,0 +1,160 @@
+"""From a CSV to a run, to a review, to a corrected CSV and a better run: nothing is lost, nothing else is touched."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dips import fit
+from dips._cli.app import run as dips
+from dips._review.export import corrected_files, corrections_frame
+from dips._review.training import Plan, Training
+from dips._study.reviewing import corrections_of_run, desk_of_run, retraining
+from dips._study.run import Run
+from dips.exceptions import ReviewError
+
+from .reviews import copy_of, correct, decide, desk_in
+
+QUICK = ("--time-limit", "0.000001")
+
+
+def reviewed(desk, n=12):
+    """Correct all suspects among the first rows, keep the others."""
+    for row in desk.queue.rows[:n]:
+        (decide if row in desk.queue.checks else correct)(desk, "anna", row)
+
+
+def test_the_corrected_table_and_the_corrections_give_the_same_labels(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk)
+    ((name, content),) = corrected_files(desk)
+    (tmp_path / name).write_bytes(content)
+    corrections_frame(desk).to_csv(tmp_path / "corrections.csv", index=False)
+    of_table = fit(tmp_path / name, "outcome", tmp_path / "of_table", id=("patient",), time_limit=1e-6)
+    said = {"corrections": str(tmp_path / "corrections.csv")}
+    of_file = fit(tmp_path / "patients.csv", "outcome", tmp_path / "of_file", id=("patient",), time_limit=1e-6, **said)
+    assert of_table.samples["given_label"].tolist() == of_file.samples["given_label"].tolist()
+    rows = desk.queue.rows[:12]
+    assert of_file.samples.set_index("row").loc[rows, "verified"].all()
+    assert not set(of_file.suspects()["row"]) & set(rows)
+
+
+def test_fit_takes_up_the_review_of_a_run_and_a_second_review_adds_to_it(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 6)
+    table = str(tmp_path / "patients.csv")
+    again = ["fit", table, "-t", "outcome", "--id", "patient", *QUICK, "--reviewed", str(tmp_path / "run")]
+    assert dips([*again, "-o", str(tmp_path / "run-2")]) == 0
+    second = desk_of_run(Run(tmp_path / "run-2"))
+    assert not set(second.queue.rows) & set(desk.queue.rows[:6])
+    correct(second, "anna", second.queue.rows[0])
+    after = corrections_frame(second)
+    assert len(after) == 7
+    assert set(corrections_frame(desk)["row"]) < set(after["row"])
+    ((_, content),) = corrected_files(second)
+    lines = zip(content.split(b"\n"), (tmp_path / "patients.csv").read_bytes().split(b"\n"), strict=True)
+    n_wrong = sum(row not in desk.queue.checks for row in desk.queue.rows[:6]) + 1
+    assert sum(a != b for a, b in lines) == n_wrong
+
+
+def test_the_review_can_be_taken_up_without_its_table(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    with pytest.raises(ReviewError, match="Nothing was decided"):
+        corrections_of_run(Run(tmp_path / "run"))
+    reviewed(desk, 6)
+    before = corrections_frame(desk)
+    (tmp_path / "patients.csv").unlink()
+    path = corrections_of_run(Run(tmp_path / "run"))
+    assert pd.read_csv(path)["label"].tolist() == before["label"].tolist()
+    assert corrections_of_run(Run(tmp_path / "run")) == path  # nothing new, so no new file
+
+
+def test_corrections_have_one_source(finished, tmp_path, capsys):
+    copy_of(finished, tmp_path)
+    both = ["--corrections", "x.csv", "--reviewed", str(tmp_path / "run")]
+    assert dips(["audit", str(tmp_path / "patients.csv"), "-t", "outcome", *both]) == 3
+    assert "leave one out" in capsys.readouterr().err
+
+
+def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    says = "import json, sys; print(json.dumps({'stage': 'half', 'fraction': 0.5}), file=sys.stderr, flush=True); "
+    page = tmp_path / "page.html"
+    commands = {
+        "good": f"{says} open({str(page)!r}, 'w').write('<p>better</p>')",
+        "bad": f"{says} sys.exit('no such column')",
+        "long": f"{says} import time; time.sleep(60)",
+    }
+    ended, stopped = {}, False
+    for name, code in commands.items():
+        plan = Plan([("training", [sys.executable, "-c", code])], page, "run-2")
+        training = Training(tmp_path / "run" / "review", lambda corrections, plan=plan: plan)
+        if name == "good":
+            with pytest.raises(ReviewError, match="nothing to train again"):
+                training.start(desk)
+            reviewed(desk, 3)
+        training.start(desk)
+        for _ in range(200):
+            state = training.state()
+            if name == "long" and state["stage"] == "training: half" and not stopped:
+                stopped = True
+                with pytest.raises(ReviewError, match="running already"):
+                    training.start(desk)
+                training.stop()
+            if state["state"] != "running":
+                break
+            time.sleep(0.05)
+        ended[name] = (state["state"], training.page())
+        assert name != "bad" or "no such column" in state["error"]
+    assert ended == {"good": ("done", "<p>better</p>"), "bad": ("failed", None), "long": ("failed", None)}
+
+
+def test_the_command_exports_without_a_server(finished, tmp_path, capsys):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 3)
+    assert dips(["review", str(tmp_path / "run"), "--export", str(tmp_path / "out")]) == 0
+    assert "corrections.csv" in capsys.readouterr().out
+    trail = (tmp_path / "out" / "trail.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seq"] for line in trail] == [1, 2, 3]
+
+
+def test_the_command_wants_one_run(capsys):
+    assert dips(["review"]) == 3
+    assert "dips review --demo" in capsys.readouterr().err
+
+
+def test_a_run_of_a_table_in_memory_can_be_reviewed_too(finished, tmp_path):
+    frame = pd.read_csv(finished / "patients.csv")
+    run = fit(frame, "outcome", tmp_path / "run", id=("patient",), time_limit=1e-6)
+    desk = desk_of_run(run)
+    row = desk.queue.rows[0]
+    columns = [c["name"] for c in desk.start("anna")["columns"]]
+    assert dict(zip(columns, desk.card("anna", row)["values"], strict=True))["age"] == str(frame["age"][row - 1])
+    correct(desk, "anna", row)
+    assert corrections_frame(desk)["patient"].tolist() == [frame["patient"][row - 1]]
+
+
+def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
+    desks = {order: desk_in(finished, tmp_path / order, order=order) for order in ("wrong", "useful")}
+    suspects = {k: [r for r in d.queue.rows if r not in d.queue.checks] for k, d in desks.items()}
+    assert set(suspects["wrong"]) == set(suspects["useful"])
+    samples = Run(tmp_path / "useful" / "run").samples.set_index("row")
+    assert samples.loc[suspects["useful"], "check_gain"].is_monotonic_decreasing
+
+
+def test_the_commands_of_train_again_make_a_run_and_a_comparison(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 8)
+    corrections = corrections_of_run(Run(tmp_path / "run"))
+    plan = retraining(Run(tmp_path / "run"), [tmp_path / "patients.csv"])(corrections)
+    for _, command in plan.commands:
+        assert command[1:3] == ["-m", "dips"]
+        assert dips(command[3:]) == 0
+    made = Run(tmp_path / "run-2")
+    assert plan.made == str(made.folder)
+    assert made.samples["verified"].sum() == 8
+    assert "<html" in plan.page.read_text()
+    assert Path(retraining(made, [])(corrections).made).name == "run-3"

@@ -1,0 +1,170 @@
+"""Corrections from a file to a study: what is verified stays, and two runs are compared on the same rows."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from dips import audit, fit
+from dips._cli.app import run as dips
+from dips._report import render_difference
+from dips._study.between import compare_runs
+from dips._study.run import Run
+from dips.exceptions import DataError, SettingsError
+from tests.patients import patients
+
+TABLE, WRONG = patients(400, 300, 0.2)
+OTHER = {"ill": "well", "well": "ill"}
+
+
+def checked(rows):
+    """What somebody who knows the truth says of some rows."""
+    given = TABLE["outcome"][rows]
+    labels = [OTHER[label] if WRONG[row] else "keep" for row, label in given.items()]
+    return pd.DataFrame({"patient": TABLE["patient"][rows], "label": labels, "reviewer": "AK"})
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, quick):
+    place = tmp_path_factory.mktemp("review")
+    TABLE.to_csv(place / "patients.csv", index=False)
+    return place
+
+
+@pytest.fixture(scope="module")
+def before(place):
+    return fit(place / "patients.csv", "outcome", place / "before", rounds=2)
+
+
+@pytest.fixture(scope="module")
+def after(place, before):
+    looked = before.suspects()["row"].to_numpy()[:30] - 1
+    held_out = before.held_out["row"].to_numpy()[:40] - 1
+    lines = checked(sorted({*looked, *held_out}))
+    lines.iloc[-1, 1] = "unlabeled"
+    lines.to_csv(place / "corrections.csv", index=False)
+    return fit(place / "patients.csv", "outcome", place / "after", rounds=2, corrections=str(place / "corrections.csv"))
+
+
+def test_corrections_become_verified_labels(place, before, after):
+    lines = pd.read_csv(place / "corrections.csv").set_index("patient")["label"]
+    samples = after.samples.set_index("patient")
+    verified = lines.index[lines != "unlabeled"]
+    assert set(samples.index[samples["verified"]]) == set(verified)
+    assert (samples.loc[verified, "p_wrong"] == 0).all()
+    assert not after.suspects()["patient"].isin(verified).any()
+    truth = TABLE["outcome"].where(~pd.Series(WRONG), TABLE["outcome"].map(OTHER)).set_axis(TABLE["patient"])
+    assert (samples.loc[verified, "given_label"] == truth[verified]).all()
+    assert (samples.loc[lines.index[lines == "unlabeled"], "source"] != "given").all()
+    assert after.config["corrections"]["rows"] == len(lines)
+    assert any("labels are verified" in note for note in after.summary["notes"])
+
+
+def test_corrections_leave_the_held_out_rows_as_they_are(before, after):
+    kept = after.samples.loc[after.samples["source"] == "given", "row"]
+    assert set(after.held_out["row"]) == set(before.held_out["row"]) & set(kept)
+
+
+def test_scores_on_verified_labels_stand_apart(before, after):
+    assert after.metrics["rows"]["test_verified"] >= 30
+    assert set(after.metrics["test_verified"]) == set(after.metrics["test"])
+    assert any("held-out rows whose label is verified" in sentence for sentence in after.summary["scores"])
+    assert before.metrics["test_verified"] == {}
+
+
+def test_two_runs_are_compared_on_the_same_rows(before, after):
+    found = compare_runs(before, after)
+    assert found["n_held_out"] == len(after.held_out)
+    assert found["scores"]["all"]["before"]["accuracy"]["gain"]["value"] == 0
+    assert found["scores"]["verified"]["n"] + len(after.held_out[~after.held_out["verified"]]) == len(after.held_out)
+    fates = found["suspects"]["fates"]
+    assert sum(fates.values()) == found["suspects"]["n_gone"] >= 20
+    assert set(fates) <= {
+        "corrected to ill",
+        "corrected to well",
+        "verified as right",
+        "unlabeled",
+        "not suspect any more",
+    }
+    stayed = len(after.suspects()) - found["suspects"]["n_new"]
+    assert found["suspects"]["n_stayed"] == stayed == len(before.suspects()) - found["suspects"]["n_gone"]
+
+
+def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsys):
+    assert dips(["compare", str(before.folder), str(after.folder)]) == 0
+    out = capsys.readouterr().out
+    assert all(words in out for words in ("before", "after", "log loss", "suspects are gone", "compare.html"))
+    page = (after.folder / "compare.html").read_text()
+    assert "<script" not in page
+    assert "Suspects that are gone" in page
+    assert dips(["compare", str(before.folder), str(after.folder), "--json", "-o", str(tmp_path / "c.html")]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"]["all"]["n"] == len(after.held_out)
+
+
+def test_runs_on_other_tables_are_refused(before, tmp_path):
+    shutil.copytree(before.folder, tmp_path / "other")
+    settings = before.config["settings"] | {"target": "ward"}
+    (tmp_path / "other" / "config.json").write_text(json.dumps(before.config | {"settings": settings}))
+    with pytest.raises(DataError, match="compare two runs on one table"):
+        compare_runs(before, Run(tmp_path / "other"))
+
+
+def test_runs_without_answers_for_held_out_rows_are_refused(before, tmp_path):
+    shutil.copytree(before.folder, tmp_path / "old")
+    (tmp_path / "old" / "held_out.parquet").unlink()
+    with pytest.raises(DataError, match="make it again with dips fit --config"):
+        compare_runs(Run(tmp_path / "old"), before)
+
+
+def test_a_column_says_what_is_verified(place):
+    marked = TABLE.assign(checked=["yes" if i % 7 == 0 and i < 300 else None for i in range(400)])
+    judged = audit(marked, "outcome", verified="checked")
+    assert judged.samples["verified"].sum() == 43
+    assert judged.samples.loc[judged.samples["verified"], "useful"].all()
+    assert "checked" not in {c.name for c in judged.findings.schema.used}
+
+
+def test_a_column_that_does_not_say_it_is_refused():
+    with pytest.raises(DataError, match=r"holds '\w+' in row 1; its cells are yes or no"):
+        audit(TABLE, "outcome", verified="ward")
+    with pytest.raises(DataError, match="--verified names 'nothing'"):
+        audit(TABLE, "outcome", verified="nothing")
+    with pytest.raises(DataError, match="Row 301 is marked as verified in 'checked', but has no label"):
+        audit(TABLE.assign(checked=1), "outcome", verified="checked")
+
+
+def test_corrections_that_leave_a_class_without_labels_are_refused(tmp_path):
+    few = TABLE[:60].copy()
+    ill = few.index[few["outcome"] == "ill"]
+    pd.DataFrame({"row": ill[:-3] + 1, "label": "well"}).to_csv(tmp_path / "c.csv", index=False)
+    with pytest.raises(DataError, match="'ill' of 'outcome' after the corrections has 3 labeled rows"):
+        audit(few, "outcome", corrections=str(tmp_path / "c.csv"))
+
+
+def test_audit_takes_the_options_of_a_review(place, before, tmp_path, capsys):
+    checked(before.suspects()["row"].to_numpy()[:5] - 1).to_csv(tmp_path / "c.csv", index=False)
+    options = ["--corrections", str(tmp_path / "c.csv"), "--order", "useful", "--json"]
+    assert dips(["audit", str(place / "patients.csv"), "-t", "outcome", "--id", "patient", *options]) == 0
+    suspects = pd.DataFrame(json.loads(capsys.readouterr().out)["suspects"])
+    assert suspects["check_gain"].is_monotonic_decreasing
+    assert not suspects["row"].isin(before.suspects()["row"][:5]).any()
+
+
+def test_the_order_is_a_choice(before):
+    assert before.suspects("useful")["check_gain"].is_monotonic_decreasing
+    assert before.suspects("wrong")["p_wrong"].is_monotonic_decreasing
+    with pytest.raises(SettingsError, match="order 'best' is not known; there are wrong, useful"):
+        audit(TABLE, "outcome", order="best")
+    with pytest.raises(SettingsError, match="needs a curator that believes, and 'dips' does not"):
+        audit(TABLE, "outcome", order="useful", curator="dips")
+
+
+def test_nothing_of_the_data_becomes_markup_on_the_page(before, after):
+    hostile = "<img src=x onerror=alert(1)>"
+    found = compare_runs(before, after)
+    found |= {"target": hostile}
+    found["suspects"]["gone"][0] |= {"name": hostile, "given_label": hostile, "fate": hostile}
+    page = render_difference(found)
+    assert "<img" not in page
+    assert "&lt;img" in page

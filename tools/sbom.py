@@ -1,0 +1,54 @@
+"""Prints what the package brings along, as a CycloneDX document: ``python tools/sbom.py > sbom.cdx.json``.
+
+Listed are the libraries that an installation without extras needs, as they are installed here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+from typing import Any
+
+ROOT = "dips-ssl"
+
+
+def components() -> dict[str, Any]:
+    """Return the distributions that the package needs, directly or not, by name."""
+    found: dict[str, Any] = {}
+    pending = [ROOT]
+    while pending:
+        name = pending.pop().lower().replace("_", "-")
+        if name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue  # for another platform
+        needed = [r for r in found[name].requires or [] if "extra ==" not in r]
+        pending += [re.match(r"[A-Za-z0-9._-]+", r)[0] for r in needed]  # type: ignore[index]
+    return found
+
+
+def main() -> None:
+    """Print the document."""
+    listed = [
+        {
+            "type": "library",
+            "name": name,
+            "version": about.version,
+            "purl": f"pkg:pypi/{name}@{about.version}",
+            "licenses": [{"license": {"name": (about.metadata.get("License-Expression") or "see its metadata")[:100]}}],
+        }
+        for name, about in sorted(components().items())
+        if name != ROOT
+    ]
+    root = distribution(ROOT)
+    about = {"component": {"type": "library", "name": ROOT, "version": root.version}}
+    print(
+        json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "metadata": about, "components": listed}, indent=1)
+    )
+
+
+if __name__ == "__main__":
+    main()
