@@ -23,6 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from dips._beliefs.noise import calibrate_panels
 from dips._study.candidates import CANDIDATES, JUDGE
 from dips._study.compare import Comparison, choose, gains_over_usual
+from dips._study.examples import Examples
 from dips._study.metrics import METRICS
 from dips._study.settings import Settings
 from dips._study.truth import Truth
@@ -57,9 +58,9 @@ def answers(table: str, n: int, noise: float, seed: int) -> dict[str, np.ndarray
     for candidate in CANDIDATES:
         out_of_fold = np.zeros((n, int(y.max()) + 1))
         for fit, validate in folds:
-            model = candidate.fit(X, codes, labeled[fit], unlabeled, settings)
+            model = candidate.fit(Examples(X, codes), labeled[fit], unlabeled, settings)
             out_of_fold[validate] = model.predict_proba(X[labeled[validate]])
-        model = candidate.fit(X, codes, labeled, unlabeled, settings)
+        model = candidate.fit(Examples(X, codes), labeled, unlabeled, settings)
         found |= {f"{candidate.name}_folds": out_of_fold, f"{candidate.name}_test": model.predict_proba(X[test])}
         if candidate == JUDGE:
             found |= {"p_wrong": model.samples_["p_wrong"].to_numpy(), "truth": y[labeled]}

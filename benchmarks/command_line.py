@@ -21,6 +21,7 @@ import pandas as pd
 from dips._files import Preparation, read_table
 from dips._study import Run
 from dips._study.candidates import BY_NAME
+from dips._study.examples import Examples
 from dips._study.settings import Settings
 from dips.datasets import flip_labels
 
@@ -49,7 +50,7 @@ def accuracy_of_plain(run: Run, frame: pd.DataFrame, target: str, hidden: np.nda
     preparation = Preparation(run.model.preparation.schema).learn(table)
     X, classes = preparation.encode(table), run.model.classes
     codes = frame[target].map({str(c): k for k, c in enumerate(classes)}).fillna(-1).to_numpy(dtype=int)
-    model = BY_NAME["plain"].fit(X, codes, np.flatnonzero(codes >= 0), hidden, Settings(target=target))
+    model = BY_NAME["plain"].fit(Examples(X, codes), np.flatnonzero(codes >= 0), hidden, Settings(target=target))
     return float((np.array(classes, dtype=str)[model.predict(X[hidden])] == truth[hidden]).mean())
 
 

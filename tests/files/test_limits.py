@@ -2,7 +2,10 @@
 
 import gzip
 import io
+import json
+import sqlite3
 import zipfile
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -10,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dips._files import DataError, Preparation, read_table, understand
+from dips._files import DataError, Preparation, read_table, sample, understand
 
 openpyxl = pytest.importorskip("openpyxl")
 TABLE = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
@@ -113,3 +116,43 @@ def test_dates_far_away_are_dates(column):
     assert schema.columns[0].kind == "date"
     assert np.isfinite(encoded[:, 0]).all()
     assert encoded[0, 0] > encoded[1, 0]
+
+
+def test_lines_of_json_with_keys_of_their_own_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIPS_MAX_CELLS", "100000")
+    for name, line in {"flat": '{"k%d": 1}', "within": '{"a": {"k%d": 1}}'}.items():
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(line % n for n in range(1_000)))
+        with pytest.raises(DataError, match=r"1,000 rows of 1,00[01] columns, and at most 100,000 cells are read"):
+            read_table(path)
+    listed = tmp_path / "listed.json"
+    listed.write_text(json.dumps([{f"k{n}": 1} for n in range(1_000)]))
+    with pytest.raises(DataError, match="at most 100,000 cells are read"):
+        read_table(listed)
+
+
+@pytest.mark.parametrize("name", ["deep.jsonl", "deep.json"])
+def test_json_that_is_too_deep_is_refused(tmp_path, name):
+    path = tmp_path / name
+    path.write_text('{"a":' * 100_000 if name.endswith("l") else "[" * 100_000)
+    with pytest.raises(DataError, match=r"is not a JSON object|cannot be read as a json file"):
+        read_table(path)
+
+
+def test_a_view_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIPS_MAX_CELLS", "100000")
+    path = tmp_path / "endless.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+        )
+    with pytest.raises(DataError, match="at most 100,000 cells are read"):
+        read_table(path)
+
+
+def test_a_large_file_that_is_damaged_is_refused_by_a_look_at_it_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "_LARGE_FILE", 10)
+    for name, content in {"t.parquet": b"PAR1 is not enough", "t.csv.gz": b"\x1f\x8b\x08 is not enough"}.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match="cannot be read as a"):
+            sample.look_at(tmp_path / name)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from dips._files import DataError, read_table, read_target
+from dips._tools.wording import command_line
 
 
 def target(labels, **settings):
@@ -46,7 +47,9 @@ def test_a_label_can_mean_none():
 def test_minus_one_is_a_class_unless_said_otherwise():
     labels = [0, 1] * 5 + [-1] * 6
     assert target(labels).classes == [-1, 0, 1]
-    assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
+    assert "if it marks unlabeled rows, say unlabeled_mark='-1'" in target(labels).notes[0]
+    with command_line():
+        assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
     assert target(labels, unlabeled_marks=("-1",)).classes == [0, 1]
 
 
@@ -100,10 +103,23 @@ def test_a_float_that_is_no_exact_label_is_refused(label):
 
 def test_words_for_missing_are_counted_in_a_note():
     found = target(["no", "yes"] * 5 + ["NA", "NA", "?", ""])
-    assert found.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say --keep-label=NA."]
+    assert found.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say keep_label='NA'."]
 
 
 def test_a_word_for_missing_can_be_a_class():
     found = target(["NA", "-", "EU"] * 5 + ["None", ""], keep=("NA", "-"))
     assert found.classes == ["-", "EU", "NA"]
     assert "'None' (1)" in found.notes[0]
+
+
+def test_booleans_with_other_names_are_texts():
+    labels = [True, False] * 5
+    assert target(labels).classes == [False, True]
+    assert target(labels, map_label={"True": "ill", "False": "well"}).classes == ["ill", "well"]
+
+
+def test_a_kept_label_is_not_doubted():
+    labels = ["unknown"] * 20 + ["yes", "no"] * 5
+    refused(r"say unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
+    found = target(labels, keep=("unknown",))
+    assert (found.classes, found.notes, found.words.unlabeled) == (["no", "unknown", "yes"], [], {})

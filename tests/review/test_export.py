@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dips._files.read import read_table
-from dips._files.relabel import relabeled, spliced
+from dips._files.relabel import can_be_relabeled, relabeled, spliced
 from dips._review.export import EXPORTS, corrections_frame, decisions_frame, write_all
 from dips._study.reviewing import desk_of_run
 from dips._study.run import Run
@@ -170,3 +170,31 @@ def test_other_formats_keep_their_types(tmp_path, suffix):
     assert after["a"].to_pylist() == before["a"].to_pylist()
     if suffix == "parquet":
         assert pq.read_schema(path).field("label").type == pa.int64()
+
+
+def test_labels_are_written_below_a_title(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Report of ward 7\r\n\r\na,outcome\r\n1,ill\r\n2,well\r\n", newline="")
+    changed = relabeled(path, "outcome", {1: "ill"})
+    assert changed == b"Report of ward 7\r\n\r\na,outcome\r\n1,ill\r\n2,ill\r\n"
+
+
+def test_labels_are_written_into_the_sheet_that_was_read(tmp_path):
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"about": ["us", "you"]}).to_excel(book, sheet_name="notes", index=False)
+        pd.DataFrame({"a": [1, 2], "outcome": ["ill", "well"]}).to_excel(
+            book, sheet_name="data", index=False, startrow=2
+        )
+    path.write_bytes(relabeled(path, "outcome", {1: "ill"}))
+    assert read_table(path, wanted=("outcome",)).columns["outcome"].to_pylist() == ["ill", "ill"]
+    assert pd.read_excel(path, sheet_name="notes")["about"].tolist() == ["us", "you"]
+
+
+def test_labels_cannot_be_written_into_every_format(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1, "outcome": "ill"}')
+    assert not can_be_relabeled(path)
+    assert not can_be_relabeled("sqlite:///t.db?table=csv")
+    with pytest.raises(DataError, match="correct it with the file of corrections"):
+        relabeled(path, "outcome", {0: "well"})

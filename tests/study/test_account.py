@@ -25,7 +25,7 @@ def parts(quick):
     X = Preparation(study.schema).learn(study.table).encode(study.table)
     labeled = np.flatnonzero(study.target.is_labeled)
     used = np.arange(110, 150)  # not all of the unlabeled rows are put to use
-    judge, model = (c.fit(X, study.target.codes, labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
+    judge, model = (c.fit(study.examples(X), labeled, used, SETTINGS) for c in (JUDGE, BY_NAME["curated_pseudo"]))
     account = account_of(judge, study.table, study.target, study.ids, model, used, X)
     return study, X, judge, model, account
 
@@ -76,7 +76,7 @@ def test_given_labels_have_a_probability_to_be_wrong_and_suspects_are_sorted_by_
 def test_a_curator_without_beliefs_ranks_by_confidence(parts):
     study, X, *_ = parts
     labeled = np.flatnonzero(study.target.is_labeled)
-    judge = JUDGE.fit(X, study.target.codes, labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
+    judge = JUDGE.fit(study.examples(X), labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
     account = account_of(judge, study.table, study.target, study.ids)
     assert account["p_wrong"].isna().all()
     assert noise_interval(judge) is None

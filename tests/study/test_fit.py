@@ -12,8 +12,9 @@ from dips._study import audit, fit
 from dips._study.candidates import Candidate
 from dips._study.compare import compare, hold_out
 from dips._study.data import read_data
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder
-from dips._study.leaks import find_leaks
+from dips._study.leaks import LeakCheck
 from dips._study.settings import Settings
 from tests.patients import patients
 
@@ -102,7 +103,7 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     for k, target in enumerate((study.target, other)):
         folder = RunFolder(tmp_path / str(k))
         folder.begin("")
-        found.append(compare(X, target, split, settings, folder))
+        found.append(compare(Examples(X, target.codes), target, split, settings, folder))
     assert found[0].validation == found[1].validation
     assert found[0].chosen == found[1].chosen
     assert all((found[0].test[name] == found[1].test[name]).all() for name in found[0].test)
@@ -193,8 +194,8 @@ def test_unlabeled_rows_may_come_in_files_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"drop": ("gone",)}, "--drop names 'gone', which is not a column besides the target"),
-        ({"id": ("outcome",)}, "--id names 'outcome'"),
+        ({"drop": ("gone",)}, "drop names 'gone', which is not a column besides the target"),
+        ({"id": ("outcome",)}, "id names 'outcome'"),
         (
             {"drop": ("age", "dose", "ward", "seen")},
             r"No column is left to learn from: patient \(id\), age \(dropped\)",
@@ -230,7 +231,8 @@ def test_a_column_that_tells_the_label_is_found():
     table = read_table(labeled.drop(columns="outcome"))
     codes = (labeled["outcome"] == "ill").to_numpy().astype(int)
     preparation = Preparation(understand(table)).learn(table)
-    assert list(find_leaks(preparation, preparation.encode(table), codes, np.arange(110))) == ["died_on"]
+    found = LeakCheck(preparation, preparation.encode(table), codes, np.arange(110)).leaks()
+    assert [leak.columns for leak in found] == [("died_on",)]
 
 
 def test_an_audit_and_a_study_list_the_same_suspects(run):

@@ -63,7 +63,7 @@ def test_a_part_that_was_cut_off_is_computed_again(tmp_path):
 
 def test_what_is_there_stays_without_force(tmp_path):
     finished(tmp_path / "run")
-    with pytest.raises(OutputError, match="exists already; choose another name with -o, or replace it with --force"):
+    with pytest.raises(OutputError, match="exists already; choose another name, or replace it with force=True"):
         RunFolder(tmp_path / "run")
     finished(tmp_path / "run", force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["run"]

@@ -75,3 +75,17 @@ def test_a_config_that_is_a_folder_or_too_deep_is_refused(tmp_path):
     deep.write_text("[" * 100_000)
     with pytest.raises(SettingsError, match="is not a readable json file"):
         read_config(deep)
+
+
+def test_a_text_is_one_name():
+    checked = Settings(target="y", drop="agent_note", id="patient", unlabeled_mark="unsure").checked()
+    assert (checked.drop, checked.id, checked.unlabeled_mark) == (("agent_note",), ("patient",), ("unsure",))
+
+
+def test_mappings_come_as_such_or_as_they_are_typed():
+    typed = Settings(target="y", type=["zip=category"], map_label=["Y=yes"]).checked()
+    given = Settings(target="y", type={"zip": "category"}, merge_labels={"Y": "yes"}).checked()
+    assert typed == given
+    assert (given.map_label, given.merge_labels) == ({"Y": "yes"}, None)
+    with pytest.raises(UserError, match="map_label takes OLD=NEW; got 'Y'"):
+        Settings(target="y", map_label=["Y"]).checked()

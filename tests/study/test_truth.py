@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dips._study.compare import Comparison, Gain, choose, gains_over_usual
+from dips._study.examples import Examples
 from dips._study.metrics import METRICS
 from dips._study.settings import Settings
 from dips._study.truth import Truth, believed_truth
@@ -15,7 +16,7 @@ def believed(quick):
     X, y = make_quadrants(300, random_state=0)
     noisy, flipped = flip_labels(y, 0.25, random_state=0)
     settings = Settings(target="y")
-    return y, noisy, flipped, believed_truth(X, noisy, np.arange(300), 2, settings), X
+    return y, noisy, flipped, believed_truth(Examples(X, noisy), np.arange(300), 2, settings), X
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -52,7 +53,7 @@ def test_the_belief_in_a_row_does_not_follow_from_its_own_label_alone(believed, 
     row = int(np.flatnonzero(~flipped)[0])
     other = noisy.copy()
     other[row] = 1 - noisy[row]
-    changed = believed_truth(X, other, np.arange(300), 2, Settings(target="y"))
+    changed = believed_truth(Examples(X, other), np.arange(300), 2, Settings(target="y"))
     assert changed[row, y[row]] < belief[row, y[row]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -82,29 +83,24 @@ def learn_beliefs(
     X = numeric_columns(table)
     X = X if X is not None and X.shape[1] else None
     columns = None if X is None else _few(linear_columns(X))
-    review = Review(
-        labels, verified or Verified.nothing(labels.size), None if columns is None else columns[: labels.size]
-    )
-    teachers = _make_teachers(trainer, labeled, unlabeled, effort, X)
-    if effort.network:
-        from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
+    common = None if columns is None else columns[: labels.size]
+    review = Review(labels, verified or Verified.nothing(labels.size), common)
+    teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X)
+    order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
+    folds = list(training_and_test(labels, effort.n_folds, order, groups))
 
-        teachers += network_teachers(table, labeled.size, trainer.n_classes, rng)
-    folds = list(training_and_test(labels, effort.n_folds, rng.permutation(labels.size)))
     answers = _ask(teachers, labels, folds, every, rng)
     noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, review.verified)
     before, distribution = average_beliefs(answers, review.given, noise, panels)
-    weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
-    names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
-
     right = probably_right(1 - review.revise(before)[np.arange(labels.size), labels], labels)
     if effort.helpers_again and not right.all():
-        kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
-        again = _ask(kept, labels, folds, right, rng)
-        again += [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
+        again = _ask_again(teachers, answers, effort, labels, folds, right, rng)
         panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng, review.verified)
         before_again, distribution_again = average_beliefs(again, review.given, noise, panels_again)
         before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2
+
+    weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
+    names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
     noise = review.rate(noise, before)
     belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
@@ -117,13 +113,19 @@ def _few(columns: Array) -> Array | None:
     return columns if columns.shape[1] <= _MAX_COLUMNS else None
 
 
-def _make_teachers(trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort, X: Array | None) -> list[Teacher]:
-    """Return the backbone, and the helpers where the rows can be read as numbers."""
+def _make_teachers(
+    trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort, table: Any, X: Array | None
+) -> list[Teacher]:
+    """Return the backbone, the helpers where the rows of the table can be read as numbers, and the network if asked."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
     if X is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
+    if effort.network:
+        from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
+
+        teachers += network_teachers(table, labeled.size, trainer.n_classes, trainer.rng)
     return teachers
 
 
@@ -141,6 +143,21 @@ def _ask(
         trainings = [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds]
         answers.append(teacher.answer(trainings, tests, labels))
     return answers
+
+
+def _ask_again(
+    teachers: Sequence[Teacher],
+    answers: Sequence[Answers],
+    effort: Effort,
+    labels: Array,
+    folds: Sequence[tuple[Array, Array]],
+    right: Array,
+    rng: np.random.RandomState,
+) -> list[Answers]:
+    """Ask the backbone and a few helpers without the labels that look wrong; the network's first answers stand."""
+    kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
+    again = _ask(kept, labels, folds, right, rng)
+    return again + [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
 
 
 def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 import dips
 from dips._cli.console import output, printable, remarks, show_what_can_be_shown
 from dips._tools.interrupts import was_stopped
+from dips._tools.wording import command_line
 from dips.exceptions import DipsError, StoppedError, UserError
 
 EXIT_CODES = """
@@ -29,7 +30,7 @@ _A_BUG = 1
 _NO_MEMORY = "There is not enough memory for this table; use fewer rows or columns."
 _OF_MEMORY = ("bad_alloc", "bad allocation", "Cannot allocate memory", "malloc of size")
 
-_ORDER = ("fit", "audit", "review", "compare", "predict", "report", "demo", "info")
+_ORDER = ("inspect", "fit", "audit", "review", "compare", "predict", "report", "demo", "info")
 
 
 class _InOrder(TyperGroup):
@@ -74,7 +75,8 @@ def run(arguments: list[str] | None = None) -> int:
     show_what_can_be_shown()
     _add_commands()
     try:
-        code = app(arguments, standalone_mode=True)
+        with command_line():
+            code = app(arguments, standalone_mode=True)
     except SystemExit as exit_:
         if isinstance(exit_.code, str):  # words instead of a code, as from the demo where matplotlib is missing
             return _complain(exit_.code, UserError.exit_code, arguments)

@@ -22,8 +22,13 @@ def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None and not context.resilient_parsing:
         record = read_config(path)
         known = {p.name for p in context.command.params}
-        context.default_map = {k: v for k, v in record.items() if k in known}
+        context.default_map = {k: _as_typed(v) for k, v in record.items() if k in known}
     return path
+
+
+def _as_typed(value: Any) -> Any:
+    """Write a mapping as the option is typed, NAME=VALUE for each."""
+    return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
 
 
 def corrections_from(context: typer.Context, corrections: Path | None, reviewed: Path | None) -> str | None:
@@ -41,8 +46,11 @@ def _one_of(names: Any) -> str:
 
 
 Data = Annotated[
-    list[Path],
-    typer.Argument(help="Tables with the labels: CSV, TSV, Parquet, Feather or Excel, compressed or not; stacked."),
+    list[str],
+    typer.Argument(
+        help="Tables with the labels, stacked: CSV, TSV, Parquet, Feather, Excel or JSON lines, compressed or not, or "
+        "sqlite:///FILE?table=NAME."
+    ),
 ]
 TargetName = Annotated[str, typer.Option("--target", "-t", help="The column with the labels.")]
 Ids = Annotated[
@@ -53,6 +61,25 @@ Marks = Annotated[
     list[str],
     typer.Option("--unlabeled-mark", help="A label that means 'no label', in addition to empty cells. Repeatable."),
 ]
+Types = Annotated[
+    list[str],
+    typer.Option("--type", help="What a column holds: COLUMN=category|number|date|text|id|ignore. Repeatable."),
+]
+Group = Annotated[
+    str | None,
+    typer.Option("--group", help="A column whose rows belong together, such as the patient; no split divides them."),
+]
+MergeLabels = Annotated[
+    bool | None,
+    typer.Option(
+        "--merge-labels/--no-merge-labels", help="Merge spellings of one label, such as Yes and Y, or take all."
+    ),
+]
+MapLabel = Annotated[list[str], typer.Option("--map-label", help="Another name for a label: OLD=NEW. Repeatable.")]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="Of an Excel file, by name or number.  [default: the first that fits]")
+]
+SkipRows = Annotated[int | None, typer.Option("--skip-rows", help="Lines above the header.  [default: found out]")]
 VerifiedColumn = Annotated[
     str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
 ]

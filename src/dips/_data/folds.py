@@ -6,13 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dips._data.grouped_folds import grouped_folds
 from dips._tools.arrays import Array, Rows
 
 
-def training_and_test(labels: Array, n_folds: int, order: Rows) -> Iterator[tuple[Array, Array]]:
+def training_and_test(
+    labels: Array, n_folds: int, order: Rows, groups: Array | None = None
+) -> Iterator[tuple[Array, Array]]:
     """Masks of the training and the test rows of each fold: every class is dealt out evenly, in the given order.
 
-    The only row of a class is in every training part, so that every model knows all the classes.
+    The only row of a class, or its only group, is in every training part, so that every model knows all the classes.
+    No group is divided otherwise.
 
     Examples
     --------
@@ -21,8 +25,14 @@ def training_and_test(labels: Array, n_folds: int, order: Rows) -> Iterator[tupl
     [0 1 0 1 1] [1 0 1 0 1]
     [1 0 1 0 1] [0 1 0 1 0]
     """
-    fold = np.empty(labels.size, dtype=np.intp)
-    fold[order[np.argsort(labels[order], kind="stable")]] = np.arange(labels.size) % n_folds
-    is_only = np.bincount(labels)[labels] == 1
-    for k in range(min(n_folds, labels.size)):
+    if groups is None:
+        fold = np.empty(labels.size, dtype=np.intp)
+        fold[order[np.argsort(labels[order], kind="stable")]] = np.arange(labels.size) % n_folds
+        is_only, n_parts = np.bincount(labels)[labels] == 1, min(n_folds, labels.size)
+    else:
+        n_parts = min(n_folds, np.unique(groups).size)
+        fold = grouped_folds(labels, groups, n_parts, order)
+        pairs = np.unique(np.column_stack([labels, groups]), axis=0)
+        is_only = np.bincount(pairs[:, 0])[labels] == 1
+    for k in range(n_parts):
         yield (fold != k) | is_only, fold == k

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,12 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     curator: str | Curator | Callable[..., Any]
     random_state: Any
     n_jobs: int | None
+    _groups: Array | None = None
+
+    def keep_together(self, groups: Array | None) -> Self:
+        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X."""
+        self._groups = groups
+        return self
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), in the order of ``classes_``; for multi-label, (n, L) of each label."""
@@ -100,7 +106,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         passed_on = make_fit_params(fit_params, estimator, pool.n_rows - n_unlabeled, n_unlabeled, labels, encode)
         estimator = code_class_weights(estimator, labels.classes)
         rng = check_random_state(self.random_state)
-        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on)
+        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, self._groups)
 
     def _keep(
         self,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from dips._files.dates import dates
+from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import dates, find_date_format, find_decimal, first_strange, is_number, is_text, numbers, texts
+from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts
 from dips.exceptions import DataError
 
 KINDS = {
@@ -26,12 +26,6 @@ KINDS = {
     "dropped": "left out, as asked",
 }
 USED = ("number", "category", "date", "text")
-_MANY = 30  # distinct texts; fewer are categories, whatever they look like
-_SHARE_DISTINCT_OF_IDS = 0.98
-_WORDS_OF_TEXT = 3.5  # words in a cell on average
-_NAMED_LIKE_AN_ID = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
-)
 
 
 @dataclass
@@ -43,7 +37,8 @@ class Column:
     name : as in the table, made distinct
     kind : one of ``KINDS``
     decimal : the decimal mark of numbers written as text
-    date_format : of dates written as text; None where the file stores them as dates
+    grouped : whether thousands are set apart in numbers written as text
+    date_format : of dates written as text, several joined by a bar; None where the file stores them as dates
     n_distinct, n_missing : counts over the rows that were read
     example : a value
     note : a remark for the user, often empty
@@ -52,6 +47,7 @@ class Column:
     name: str
     kind: str
     decimal: str = "."
+    grouped: bool = False
     date_format: str | None = None
     n_distinct: int = 0
     n_missing: int = 0
@@ -66,10 +62,21 @@ class Column:
     def values(self, raw: pa.ChunkedArray) -> Any:
         """Return the cells as floats, dates, or an arrow column of texts."""
         if self.kind == "number":
-            return numbers(raw, self.decimal)
+            return self._numbers(raw)[0]
         if self.kind == "date":
-            return dates(raw, self.date_format)
-        return texts(raw)
+            is_written = is_text(raw.type) or is_number(raw.type)
+            return dates(raw, self.date_format or "ISO8601" if is_written else None)
+        return texts(_whole(raw))
+
+    def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
+        """Numbers, and how they are written; a new table may write them in another way than the training table."""
+        usual = NumberStyle(self.decimal, self.grouped)
+        values = numbers(raw, usual)
+        n_there = len(raw) - raw.null_count
+        if not is_text(raw.type) or np.isfinite(values).sum() >= MOSTLY * n_there:
+            return values, usual
+        style = find_number_style(texts(raw)) or usual
+        return values if style == usual else numbers(raw, style), style
 
     def check(self, raw: pa.ChunkedArray) -> str:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
@@ -91,7 +98,7 @@ class Column:
         is_read = np.isfinite(values) if self.kind == "number" else values.notna().to_numpy()
         strange = first_strange(raw, is_read)
         if strange is None:
-            return ""
+            return self._other_style(raw) if self.kind == "number" else ""
         (row, cell), n_there = strange, len(raw) - texts(raw).null_count
         if is_read.sum() < 0.5 * n_there:
             raise DataError(
@@ -101,6 +108,21 @@ class Column:
             )
         unread = f"{n_there - is_read.sum():,} cells are not {KINDS[self.kind]}, such as {cell[:40]!r} in row {row}"
         return f"Column {self.name!r}: {unread}; read as missing."
+
+    def _other_style(self, raw: pa.ChunkedArray) -> str:
+        style = self._numbers(raw)[1]
+        if style.decimal == self.decimal:
+            return ""
+        here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
+        return f"Column {self.name!r} has decimal {here} here and had decimal {there} in training; read as such."
+
+
+def _whole(raw: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write codes that were stored with gaps, and so as 90210.0, as 90210."""
+    if not pa.types.is_floating(raw.type):
+        return raw
+    known = raw.drop_null().to_numpy()
+    return raw.cast(pa.int64(), safe=False) if np.isfinite(known).all() and (known == np.round(known)).all() else raw
 
 
 @dataclass
@@ -121,7 +143,7 @@ class Schema:
     @classmethod
     def from_json(cls, records: list[dict[str, Any]]) -> Schema:
         """Return the schema that :meth:`to_json` wrote."""
-        return cls([Column(**record) for record in records])
+        return cls([Column(**{"grouped": record.get("decimal") == ",", **record}) for record in records])
 
     def check(self, table: Table, target: str | None = None) -> list[str]:
         """Compare a new table with the training table before anything is predicted; return notes."""
@@ -136,96 +158,3 @@ class Schema:
         known = {*(c.name for c in self.columns), target}
         extra = [name for name in table.names if name not in known]
         return notes + ([f"Columns not known from training are ignored: {', '.join(extra[:8])}."] if extra else [])
-
-
-def understand(table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = ()) -> Schema:
-    """Find out what every column holds; the user names `drop` and `ids`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from dips._files.read import read_table
-    >>> table = read_table(pd.DataFrame({"age": ["50", "61"], "seen": ["2024-03-01", "2024-04-02"], "one": [1, 1]}))
-    >>> [c.kind for c in understand(table).columns]
-    ['number', 'date', 'constant']
-    """
-    columns = []
-    for name in table.names:
-        if name in drop:
-            columns.append(Column(name, "dropped"))
-        elif name in ids:
-            columns.append(Column(name, "id"))
-        else:
-            columns.append(_understand(name, table.columns[name]))
-    return Schema(columns)
-
-
-def _understand(name: str, raw: pa.ChunkedArray) -> Column:
-    n_missing = int(raw.null_count)
-    if n_missing == len(raw):
-        return Column(name, "empty", n_missing=n_missing)
-    if is_text(raw.type) or pa.types.is_boolean(raw.type):
-        return _understand_texts(name, texts(raw))
-    column = Column(name, "unreadable", n_missing=n_missing)
-    if is_number(raw.type):
-        column.kind = "number"
-    elif pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type):
-        column.kind = "date"
-    else:
-        return column
-    known = raw.drop_null()
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), _shown(_example(known))
-    if column.n_distinct == 1 and n_missing == 0:
-        column.kind = "constant"
-    elif pa.types.is_integer(raw.type) and _identifies(name, known, column.n_distinct):
-        column.kind = "id"
-    return column
-
-
-def _understand_texts(name: str, cells: pa.ChunkedArray) -> Column:
-    known = cells.drop_null()
-    column = Column(name, "category", n_missing=int(cells.null_count))
-    if len(known) == 0:
-        column.kind = "empty"
-        return column
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), _shown(known[0].as_py())
-    if column.n_distinct == 1 and column.n_missing == 0:
-        column.kind = "constant"
-    elif decimal := find_decimal(cells):
-        column.kind, column.decimal = "number", decimal
-        values = numbers(known, decimal)
-        if strange := first_strange(known, np.isfinite(values)):
-            n_strange = int((~np.isfinite(values)).sum())
-            column.note = f"{n_strange} cells are not numbers, such as {strange[1][:30]!r}; read as missing"
-        elif (values == np.round(values)).all() and _identifies(name, pa.array(values), column.n_distinct):
-            column.kind = "id"
-    elif date_format := find_date_format(cells):
-        column.kind, column.date_format = "date", date_format
-        column.note = f"read as {date_format}" if date_format != "ISO8601" else ""
-    elif column.n_distinct > _MANY:
-        n_words = pc.mean(pc.add(pc.count_substring(known, " "), 1)).as_py()
-        if n_words >= _WORDS_OF_TEXT:
-            column.kind = "text"
-        elif column.n_distinct >= _SHARE_DISTINCT_OF_IDS * len(known) and n_words < 1.5:
-            column.kind = "id"
-    return column
-
-
-def _identifies(name: str, known: Any, n_distinct: int) -> bool:
-    """Whether whole numbers name their row: all distinct, and either named like an id or simply counting up."""
-    if n_distinct < len(known) or n_distinct <= _MANY:
-        return False
-    steps = np.diff(np.asarray(known.to_numpy(), dtype=float))
-    return bool(_NAMED_LIKE_AN_ID.search(name)) or bool((steps == 1).all())
-
-
-def _example(known: pa.ChunkedArray) -> Any:
-    try:
-        return known[0].as_py()
-    except (ValueError, OverflowError):  # a date beyond the year 9999, which Python has no value for
-        return known.slice(0, 1).cast(pa.string())[0].as_py()
-
-
-def _shown(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"

@@ -5,16 +5,22 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Callable
-from typing import BinaryIO
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
 
+from dips._files.preamble import find_header, preamble_note
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 _HEAD = 1 << 18
 _BLOCK = 1 << 24  # the longest row that can be read
+_SMALL_BLOCK = 1 << 22  # read in batches, a row is shorter
+_LINES = 200  # enough to find the delimiter and the header
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -24,22 +30,66 @@ _MARKS = (
 )
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    encoding, delimiter : of the text, of the cells
+    header : names of the columns
+    n_above : lines above them
+    notes : what was guessed
+    """
+
+    encoding: str
+    delimiter: str
+    header: list[str]
+    n_above: int
+    notes: list[str]
+
+
 def read_delimited(
-    open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
+    open_bytes: Callable[[], BinaryIO],
+    source: str,
+    tabs: bool = False,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
 ) -> tuple[pa.Table, str, list[str]]:
-    """Return the table (all text), its source, and notes on what was guessed."""
-    encoding, delimiter, header, notes = find_layout(open_bytes, source, tabs)
-    table, invalid = _parse(open_bytes, encoding, delimiter, header)
-    if invalid:
-        _, invalid = _parse(open_bytes, encoding, delimiter, header, in_order=True)  # once more, with line numbers
-        _refuse_ragged(invalid, delimiter, source)
-    return table, source, notes
+    """Return the table (all text), its source, and notes on what was guessed; see :func:`find_dialect`."""
+    dialect = find_dialect(open_bytes, source, tabs, skip_rows, wanted)
+    table, invalid = _parse(open_bytes, dialect)
+    if invalid:  # once more, with line numbers
+        _, invalid = _parse(open_bytes, dialect, in_order=True)
+        _refuse_ragged(invalid, dialect.delimiter, source)
+    return table, source, dialect.notes
 
 
-def find_layout(
-    open_bytes: Callable[[], BinaryIO], source: str, tabs: bool = False
-) -> tuple[str, str, list[str], list[str]]:
-    """Return the encoding, the delimiter and the header, and notes on what was guessed."""
+def iterate_delimited(open_bytes: Callable[[], BinaryIO], dialect: Dialect, source: str) -> Iterator[pa.RecordBatch]:
+    """Yield the rows in batches, so that a file need not fit into memory."""
+    invalid: list[pa.csv.InvalidRow] = []
+    with (
+        open_bytes() as stream,
+        pa.csv.open_csv(stream, **_options(dialect, invalid, in_order=True, block=_SMALL_BLOCK)) as reader,
+    ):
+        for batch in reader:
+            if invalid:
+                _refuse_ragged(invalid, dialect.delimiter, source)
+            yield batch
+
+
+def find_dialect(
+    open_bytes: Callable[[], BinaryIO],
+    source: str,
+    tabs: bool = False,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
+) -> Dialect:
+    """Find out how a file is written.
+
+    Where the lines above the header are not counted in `skip_rows`, they are found out; the header holds the `wanted`
+    names.
+    """
     encoding, notes = _encoding(open_bytes, source)
     with open_bytes() as stream:
         head = stream.read(_HEAD)
@@ -47,12 +97,17 @@ def find_layout(
     if "\x00" in text:
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
+    lines = list(io.StringIO(text, newline=""))[:_LINES]
+    n_above = find_header(_cells(lines, delimiter), wanted) if skip_rows is None else skip_rows
     try:
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+        header = next(csv.reader(io.StringIO("".join(lines[n_above:]), newline=""), delimiter=delimiter), [])
     except csv.Error as error:
         raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
+    if n_above and skip_rows is None:
+        title = next(line for line in lines if line.strip()).strip()
+        notes.append(preamble_note(source, n_above, title.strip(delimiter), option("skip_rows")))
     _refuse_missing_header(header, source)
-    return encoding, delimiter, header, notes
+    return Dialect(encoding, delimiter, header, n_above, notes)
 
 
 def find_delimiter(text: str) -> str:
@@ -64,19 +119,31 @@ def find_delimiter(text: str) -> str:
     ';'
     """
     lines = text.splitlines(keepends=True)
-    complete = "".join(lines[:-1][:200]) if len(lines) > 1 else text
+    complete = "".join(lines[:-1][:_LINES]) if len(lines) > 1 else text
     best, best_key = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
         try:
             widths = [len(row) for row in csv.reader(io.StringIO(complete, newline=""), delimiter=delimiter) if row]
         except csv.Error:
             continue
-        if not widths or widths[0] < 2:
+        usual = Counter(w for w in widths if w > 1).most_common(1)  # a title above the header has another width
+        if not usual:
             continue
-        key = (sum(w == widths[0] for w in widths) / len(widths), widths[0])
+        key = (usual[0][1] / len(widths), usual[0][0])
         if key > best_key:
             best, best_key = delimiter, key
     return best
+
+
+def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Cells of each line by itself: what stands above a header need not be quoted as the table is."""
+    cells = []
+    for line in lines:
+        try:
+            cells.append(next(csv.reader([line], delimiter=delimiter), []))
+        except csv.Error:  # a cell of a size that no name has
+            cells.append([])
+    return cells
 
 
 def _encoding(open_bytes: Callable[[], BinaryIO], source: str) -> tuple[str, list[str]]:
@@ -116,27 +183,36 @@ def _western(open_bytes: Callable[[], BinaryIO]) -> str:
 
 
 def _parse(
-    open_bytes: Callable[[], BinaryIO], encoding: str, delimiter: str, header: list[str], in_order: bool = False
+    open_bytes: Callable[[], BinaryIO], dialect: Dialect, in_order: bool = False
 ) -> tuple[pa.Table, list[pa.csv.InvalidRow]]:
     invalid: list[pa.csv.InvalidRow] = []
+    with open_bytes() as stream:
+        return pa.csv.read_csv(stream, **_options(dialect, invalid, in_order)), invalid
+
+
+def _options(
+    dialect: Dialect, invalid: list[pa.csv.InvalidRow], in_order: bool = False, block: int = _BLOCK
+) -> dict[str, Any]:
+    """Options of the reader; rows that do not fit are put into the list."""
 
     def note(row: pa.csv.InvalidRow) -> str:
         invalid.append(row)
         return "skip"
 
-    with open_bytes() as stream:
-        table = pa.csv.read_csv(
-            stream,
-            read_options=pa.csv.ReadOptions(encoding=encoding, use_threads=not in_order, block_size=_BLOCK),
-            parse_options=pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
-            convert_options=pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-    return table, invalid
+    return {
+        "read_options": pa.csv.ReadOptions(
+            encoding=dialect.encoding, use_threads=not in_order, block_size=block, skip_rows=dialect.n_above
+        ),
+        "parse_options": pa.csv.ParseOptions(
+            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=note
+        ),
+        "convert_options": pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(dialect.header, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    }
 
 
 def _refuse_missing_header(header: list[str], source: str) -> None:

@@ -26,7 +26,7 @@ class Preparation:
     Examples
     --------
     >>> import pandas as pd
-    >>> from dips._files.columns import understand
+    >>> from dips._files.kinds import understand
     >>> from dips._files.read import read_table
     >>> table = read_table(pd.DataFrame({"age": [50, 61, 70], "ward": ["a", "b", "b"]}))
     >>> preparation = Preparation(understand(table)).learn(table)

@@ -1,4 +1,4 @@
-"""Reading tables: CSV and its relatives, Parquet, Feather and Excel, compressed or not.
+"""Reading tables: CSV and its relatives, Parquet, Feather, Excel, JSON lines, compressed or not, and SQLite.
 
 Delimited text is read as text, whatever it looks like: what a column holds is decided in one place
 (:mod:`dips._files.columns`), for all formats alike.
@@ -12,8 +12,10 @@ import gzip
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -23,7 +25,11 @@ import pyarrow.parquet
 
 from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
+from dips._files.excel import read_sheet
+from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
+from dips._files.sqlite import SUFFIXES as _SQLITE
+from dips._files.sqlite import address_of, is_address, read_sqlite
 from dips.exceptions import DataError, InputTypeError
 
 TABS = {".tsv", ".tab"}
@@ -31,6 +37,7 @@ TEXT = TABS | {".csv", ".txt", ".dat", ".data"}
 EXCEL = {".xlsx", ".xlsm"}
 PARQUET = {".parquet", ".pq"}
 FEATHER = {".feather", ".arrow", ".ipc"}
+_JSON = {".jsonl", ".ndjson", ".json"}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -80,8 +87,26 @@ class Table:
         return self.columns.column_names
 
 
-def read_table(data: Any) -> Table:
+@dataclass(frozen=True)
+class _How:
+    """What is known about a file before it is read; see :func:`read_table`."""
+
+    sheet: str | int | None
+    skip_rows: int | None
+    wanted: Collection[str]
+
+
+def read_table(
+    data: Any, sheet: str | int | None = None, skip_rows: int | None = None, wanted: Collection[str] = ()
+) -> Table:
     """Read a file by its path, or take a pandas, polars or pyarrow table.
+
+    Parameters
+    ----------
+    data : path, address of a database's table, or a table
+    sheet : of an Excel file, by name or by number from 1; None for the first that fits
+    skip_rows : lines above the header; None finds out
+    wanted : names of columns that must be there; they tell which sheet is meant, and which line is the header
 
     Examples
     --------
@@ -91,15 +116,18 @@ def read_table(data: Any) -> Table:
     """
     if isinstance(data, Table):
         return data
-    if isinstance(data, str | Path):
-        table = _read_file(Path(data).expanduser())
+    if isinstance(data, str | Path) and is_address(data):
+        columns, notes = read_sqlite(str(data))
+        table = Table(columns, str(data), notes)
+    elif isinstance(data, str | Path):
+        table = _read_file(Path(data).expanduser(), _How(sheet, skip_rows, wanted))
     elif isinstance(data, pa.Table):
         table = Table(data, "a table")
     elif is_frame(data):
         table = Table(_from_frame(data), "a data frame")
     else:
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
-    table.columns, notes = _with_distinct_names(table.columns)
+    table.columns, notes = with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:
         raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
@@ -112,7 +140,26 @@ def kind_of(path: Path) -> tuple[str, str]:
     return (Path(path.stem).suffix.lower() if compression else path.suffix.lower()), compression
 
 
-def _read_file(path: Path) -> Table:
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Say in a sentence what a library found wrong with a file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except _DAMAGE as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        kind = kind_of(path)[0].lstrip(".") or "text"
+        raise DataError(f"{path} cannot be read as a {kind} file: {reason}.") from error
+
+
+def is_delimited(path: Path) -> bool:
+    """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
+    kind, compression = kind_of(path)
+    return kind in TEXT or bool(compression and not kind)
+
+
+def _read_file(path: Path, how: _How) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
         raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
@@ -126,7 +173,7 @@ def _read_file(path: Path) -> Table:
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
     kind, compression = kind_of(path)
-    try:
+    with damage_told(path):
         if kind in PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)
@@ -135,15 +182,16 @@ def _read_file(path: Path) -> Table:
             return Table(_sound(pa.feather.read_table(_source(path, compression))), str(path))
         if kind in EXCEL:
             check_workbook(path, _source(path, compression))
-            return _read_excel(path, _source(path, compression))
-        if kind in TEXT or (compression and not kind):
-            return Table(*read_delimited(lambda: open_bytes(path, compression), str(path), kind in TABS))
-    except DataError:
-        raise
-    except _DAMAGE as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{path} cannot be read as a {kind.lstrip('.') or 'text'} file: {reason}.") from error
-    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER))
+            return _read_excel(path, _source(path, compression), how)
+        if kind in _JSON:
+            return Table(read_json_lines(partial(open_bytes, path, compression), path), str(path))
+        if kind in _SQLITE and not compression:
+            columns, notes = read_sqlite(address_of(path))
+            return Table(columns, str(path), notes)
+        if is_delimited(path):
+            opened = partial(open_bytes, path, compression)
+            return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
+    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
         f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
@@ -188,28 +236,10 @@ def _only_member(path: Path) -> Any:
     return archive.open(members[0])
 
 
-def _read_excel(path: Path, source: Any) -> Table:
-    try:
-        import openpyxl  # noqa: F401  (pandas reads with it)
-    except ModuleNotFoundError:
-        raise DataError(
-            f'{path} is an Excel file, which needs openpyxl: pip install "dips-ssl[excel]", or save it as CSV.'
-        ) from None
-    import pandas as pd
-
-    try:
-        with pd.ExcelFile(source, engine="openpyxl") as book:
-            frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
-            sheets = [str(s) for s in book.sheet_names]
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path} cannot be read as an Excel file: {str(error).rstrip('.')}.") from error
-    if frame.empty:
-        raise DataError(f"The first sheet of {path}, {sheets[0]!r}, is empty; put the table there.")
-    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
-    frame = frame.iloc[1:].reset_index(drop=True)
-    columns = [_from_series(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    notes = [f"{path} has {len(sheets)} sheets; the first, {sheets[0]!r}, is read."] if len(sheets) > 1 else []
-    return Table(pa.table(columns, names=header), str(path), notes)
+def _read_excel(path: Path, source: Any, how: _How) -> Table:
+    sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
+    columns = [_from_series(sheet.rows.iloc[:, j]) for j in range(sheet.rows.shape[1])]
+    return Table(pa.table(columns, names=sheet.header), str(path), sheet.notes)
 
 
 def _from_frame(frame: Any) -> pa.Table:
@@ -232,7 +262,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or value != value  # NaN and NaT differ from themselves
 
 
-def _with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
+def with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
     """Name what has no name, and tell apart what has the same."""
     names, notes, empty, repeated = [], [], [], []
     for position, name in enumerate((str(n).strip() for n in columns.column_names), start=1):

@@ -9,21 +9,37 @@ import lzma
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from dips._files.delimited import find_layout
-from dips._files.read import EXCEL, FEATHER, PARQUET, TABS, kind_of, open_bytes, read_table
+from dips._files.delimited import Dialect, find_dialect
+from dips._files.excel import read_sheet
+from dips._files.read import EXCEL, FEATHER, PARQUET, TABS, is_delimited, kind_of, open_bytes, read_table
+from dips._files.sqlite import is_address
 from dips.exceptions import DataError
 
 _BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # decoders that name one leave the mark in place
 
 
-def relabeled(path: Path, target: str, labels: Mapping[int, str | None]) -> bytes:
+def can_be_relabeled(data: Path | str) -> bool:
+    """Whether other labels can be written into a file of this format."""
+    path = Path(data)
+    return not is_address(data) and (kind_of(path)[0] in PARQUET | FEATHER | EXCEL or is_delimited(path))
+
+
+def relabeled(
+    path: Path,
+    target: str,
+    labels: Mapping[int, str | None],
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+) -> bytes:
     """Return the content of a file with other labels.
 
     Parameters
@@ -31,8 +47,11 @@ def relabeled(path: Path, target: str, labels: Mapping[int, str | None]) -> byte
     path : the file
     target : the column with the labels
     labels : the new cell of each row that changes, counted from 0; None for an empty one
+    sheet, skip_rows : where in the file the table is, as it was said when the file was read
     """
-    names = read_table(path).names
+    if not can_be_relabeled(path):
+        raise DataError(f"Labels cannot be written into {path}; correct it with the file of corrections.")
+    names = read_table(path, sheet, skip_rows, (target,)).names
     if target not in names:
         raise DataError(f"{path} has no column {target!r} to write labels into.")
     kind, compression = kind_of(path)
@@ -41,21 +60,28 @@ def relabeled(path: Path, target: str, labels: Mapping[int, str | None]) -> byte
     if kind in FEATHER:
         return _packed(_in_feather(path, compression, target, labels), compression, path)
     if kind in EXCEL:
-        return _packed(_in_excel(path, compression, names.index(target), labels), compression, path)
-    content = _in_text(path, compression, kind in TABS, names.index(target), labels)
-    return _packed(content, compression, path)
+        with open_bytes(path, compression) as stream:
+            content = stream.read()
+        found = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
+        place = (found.name, found.n_above, names.index(target))
+        return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
+    opened = partial(open_bytes, path, compression)
+    dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))
+    return _packed(_in_text(opened, dialect, names.index(target), labels), compression, path)
 
 
-def _in_text(path: Path, compression: str, tabs: bool, column: int, labels: Mapping[int, str | None]) -> bytes:
-    encoding, delimiter, _, _ = find_layout(lambda: open_bytes(path, compression), str(path), tabs)
-    with open_bytes(path, compression) as stream:
+def _in_text(opened: Callable[[], BinaryIO], dialect: Dialect, column: int, labels: Mapping[int, str | None]) -> bytes:
+    encoding = dialect.encoding
+    with opened() as stream:
         raw = stream.read()
     if encoding == "utf-16":
         encoding = _BYTE_ORDERS[raw[:2]]
     elif encoding == "utf-32":
         encoding = "utf-32-le"
     text = raw.decode(encoding)
-    return spliced(text, delimiter, column, labels).encode(encoding)
+    above = "".join(islice(io.StringIO(text, newline=""), dialect.n_above))
+    below = text[len(above) :]
+    return (above + spliced(below, dialect.delimiter, column, labels)).encode(encoding)
 
 
 def spliced(text: str, delimiter: str, column: int, labels: Mapping[int, str | None]) -> str:
@@ -139,14 +165,15 @@ def _with_labels(table: pa.Table, target: str, labels: Mapping[int, str | None])
     return table.set_column(position, table.schema.field(position), changed)
 
 
-def _in_excel(path: Path, compression: str, column: int, labels: Mapping[int, str | None]) -> bytes:
+def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], labels: Mapping[int, str | None]) -> bytes:
+    """Write into a column of a sheet whose header is below so many rows; the place names all three."""
     import openpyxl
 
-    with open_bytes(path, compression) as stream:
-        book = openpyxl.load_workbook(io.BytesIO(stream.read()), keep_vba=".xlsm" in path.name.lower())
-    sheet = book.worksheets[0]
+    book = openpyxl.load_workbook(io.BytesIO(content), keep_vba=has_macros)
+    name, n_above, column = place
+    sheet = book[name]
     for row, label in labels.items():
-        cell = sheet.cell(row=row + 2, column=column + 1)
+        cell = sheet.cell(row=n_above + row + 2, column=column + 1)
         cell.value = _like(cell.value, label)
         if isinstance(cell.value, str):
             cell.data_type = "s"  # a label that begins like a formula stays a text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,9 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._data.labels import Labels, encode_values
+from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
 from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
@@ -32,12 +35,14 @@ class Target:
     labels : codes and classes
     positive : position of the class that ROC AUC, average precision and the report ask for
     notes : sentences on what was taken for what
+    words : spellings of one label, and words for "no label", that were found
     """
 
     name: str
     labels: Labels
     positive: int
     notes: list[str]
+    words: LabelWords = field(default_factory=LabelWords)
 
     @property
     def codes(self) -> Array:
@@ -66,10 +71,13 @@ def read_target(
     positive: str | None = None,
     n_more: int = 0,
     keep: tuple[str, ...] = (),
+    merge_labels: bool | None = None,
+    map_label: Mapping[str, str] | None = None,
 ) -> Target:
     """Read labels and classes of a column; `n_more` rows without a label follow.
 
-    Labels in `keep`, such as NA, are classes, although they usually mean "no label".
+    Labels in `keep`, such as NA, are classes, although they usually mean "no label". Spellings of one label are merged
+    where the user says so, and kept apart where the user says that; where nothing is said, they are pointed out.
     """
     if name not in table.names:
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
@@ -81,14 +89,16 @@ def read_target(
     if marks:
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
+    cells, words = settle_words(cells, name, merge_labels, map_label or {}, keep)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
     refuse_unusable(labels, name)
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
     labels = labels.followed_by_unlabeled(n_more)
-    classes, notes = labels.classes.tolist(), _note_missing_words(raw, name, keep)
+    classes, notes = labels.classes.tolist(), [*_note_missing_words(raw, name, keep), *words.notes(name)]
     if -1 in classes:
-        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say --unlabeled-mark=-1.")
-    return Target(name, labels, _position(positive, classes, name), notes)
+        mark = option("unlabeled_mark", "-1")
+        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say {mark}.")
+    return Target(name, labels, _position(positive, classes, name), notes, words)
 
 
 def _cells(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> pa.ChunkedArray:
@@ -134,7 +144,8 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
     if not found:
         return []
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(found.items()))
-    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say --keep-label={next(iter(found))}."]
+    keep_it = option("keep_label", next(iter(found)))
+    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say {keep_it}."]
 
 
 def _refuse_continuous(known: Array, name: str) -> None:
@@ -159,6 +170,11 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
             f"Every labeled row of {name!r} has the label {classes[0]!r} ({n_labeled} rows); a classifier needs at "
             "least two classes."
         )
+    rows = ", ".join(f"{c!r} {n}" for c, n in zip(classes[:5].tolist(), counts[:5].tolist(), strict=True))
+    if n_labeled < 2 * MIN_PER_CLASS:
+        raise DataError(
+            f"Only {n_labeled} rows of {name!r} are labeled ({rows}); label at least {MIN_PER_CLASS} of each class."
+        )
     if classes.size > _MAX_CLASSES or classes.size > n_labeled / 2:
         raise DataError(
             f"The target {name!r} has {classes.size} different labels in {n_labeled} labeled rows, such as "
@@ -166,10 +182,12 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         )
     rare = int(counts.argmin())
     if counts[rare] < MIN_PER_CLASS:
+        n_left = int((counts >= MIN_PER_CLASS).sum())
+        mark = option("unlabeled_mark", str(classes[rare]))
+        leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
             f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled rows, and at least "
-            f"{MIN_PER_CLASS} are needed to hold some out; add rows, or leave it out with "
-            f"--unlabeled-mark={classes[rare]!r}."
+            f"{MIN_PER_CLASS} are needed to hold some out; label more rows of it{leave_out}."
         )
 
 
@@ -185,7 +203,9 @@ def _as_whole_numbers(labels: Labels) -> Labels:
 
 
 def _as_booleans(labels: Labels) -> Labels:
-    return labels.renamed([text == "True" for text in labels.classes.tolist()])
+    """Return labels that are texts as booleans, unless the user has given them other names."""
+    texts = labels.classes.tolist()
+    return labels.renamed([text == "True" for text in texts]) if set(texts) <= {"True", "False"} else labels
 
 
 def _position(positive: str | None, classes: list[Any], name: str) -> int:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dips._files.columns import KINDS, USED
+from dips._files.dates import is_date_format
 from dips._files.encoders import BUCKETS, ENCODERS
 from dips._files.prepare import Preparation
-from dips._files.values import is_date_format
 from dips._tools.arrays import Array
 from dips.exceptions import DamagedFileError, ModelError
 
@@ -49,6 +49,7 @@ def checked_preparation(record: Any, arrays: dict[str, Array]) -> Preparation:
     for column in columns:
         _require(all(isinstance(column.get(key, ""), str) for key in _TEXTS), "a column")
         _require(column.get("kind") in KINDS and column.get("decimal", ".") in (".", ","), f"column {column['name']!r}")
+        _require(isinstance(column.get("grouped", False), bool), f"the numbers of column {column['name']!r}")
         _require(is_date_format(column.get("date_format")), f"the dates of column {column['name']!r}")
     names = [column["name"] for column in columns]
     used = [column["name"] for column in columns if column["kind"] in USED]

@@ -54,7 +54,7 @@ class SavedModel:
     def predict_proba(self, data: Any) -> Array:
         """Class probabilities (n, C) of a table, whose columns are first checked against those of the training."""
         if self.preparation is not None:
-            table = read_table(data)
+            table = read_table(data, wanted=[column.name for column in self.preparation.schema.used])
             self.notes = (*table.notes, *self.preparation.check(table, (self.about or {}).get("target")))
             X: Any = self.preparation.encode(table)
         else:

@@ -39,6 +39,8 @@ class TableFindings:
     test_rows, test_probabilities : the held-out rows, and each candidate's class probabilities of them
     importance, leaks : one number per column
     n_verified_test : how many of the held-out rows have a verified label
+    baseline : what always giving the most frequent answer would score, by metric
+    reading : what was found out, or guessed, while the table was read; plain data
     """
 
     table: Table
@@ -62,6 +64,8 @@ class TableFindings:
     test_probabilities: dict[str, Array] = field(default_factory=dict)
     importance: dict[str, float] = field(default_factory=dict)
     leaks: dict[str, float] = field(default_factory=dict)
+    baseline: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     n_verified_test: int = 0
 

@@ -38,6 +38,8 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
         },
         "columns": _columns(findings),
         "notes": findings.notes,
+        "reading": findings.reading,
+        "baseline": findings.baseline,
         "warnings": findings.warnings,
         "models": findings.models,
         "rounds": _rounds(findings),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from dips._files.relabel import relabeled
+from dips._files.relabel import can_be_relabeled, relabeled
 from dips._persistence.export import to_csv
 from dips._report.words import IMAGE
 from dips._review.decisions import Answer
@@ -102,7 +102,8 @@ def corrected_files(desk: Desk) -> list[tuple[str, bytes]]:
             for row, label in changes.items()
             if source.first <= row - 1 < source.first + source.n_rows
         }
-        files.append((_corrected_name(source), relabeled(source.path, m.target, of_file)))
+        content = relabeled(Path(source.path), m.target, of_file, source.sheet, source.skip_rows)
+        files.append((_corrected_name(source), content))
     return files
 
 
@@ -112,7 +113,7 @@ def write_all(desk: Desk, folder: Path) -> list[Path]:
 
     make_folder(folder)
     made = [export.make(desk) for export in EXPORTS if export.is_possible(desk.material) and export.name != "table"]
-    made += corrected_files(desk) if desk.material.sources else []
+    made += corrected_files(desk) if _can_be_corrected(desk.material) else []
     for name, content in made:
         write_whole(folder / name, content)
     return [folder / name for name, _ in made]
@@ -135,14 +136,22 @@ def _spellings(m: Material) -> dict[str, str]:
 
 
 def _corrected_name(source: Source) -> str:
-    stem, _, suffixes = source.path.name.partition(".")
+    stem, _, suffixes = Path(source.path).name.partition(".")
     return f"{stem}_corrected.{suffixes}"
 
 
+def _can_be_corrected(m: Material) -> bool:
+    """Whether the files of the run are at hand, in formats that labels can be written into."""
+    return bool(m.sources) and all(can_be_relabeled(source.path) for source in m.sources)
+
+
 def _table(desk: Desk) -> tuple[str, bytes]:
+    if not _can_be_corrected(desk.material):
+        raise ReviewError(
+            "The table of this run is not at hand, or labels cannot be written into its format; correct it with the "
+            "file of corrections."
+        )
     files = corrected_files(desk)
-    if not files:
-        raise ReviewError("The table of this run is not at hand; correct it with the file of corrections.")
     if len(files) == 1:
         return files[0]
     out = io.BytesIO()
@@ -161,7 +170,7 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 EXPORTS = (
     Export("corrections", "Corrections, for dips fit --corrections (CSV)",
            lambda desk: ("corrections.csv", to_csv(corrections_frame(desk)).encode())),
-    Export("table", "The corrected table, in the format it came in", _table, lambda material: bool(material.sources)),
+    Export("table", "The corrected table, in the format it came in", _table, _can_be_corrected),
     Export("decisions_csv", "Every reviewer's decisions (CSV)",
            lambda desk: ("decisions.csv", to_csv(decisions_frame(desk)).encode())),
     Export("decisions_parquet", "Every reviewer's decisions (Parquet)",

@@ -31,11 +31,20 @@ class Showing(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """A file with labels, and which rows of the review came from it: those from `first` on, so many."""
+    """A file with labels, or a table of a database, and which rows of the review came from it.
 
-    path: Path
+    Attributes
+    ----------
+    path : of the file, or the address of the table
+    first, n_rows : its rows are those from the first on, so many
+    sheet, skip_rows : where in the file the table is, as it was said when the run was made
+    """
+
+    path: Path | str
     first: int
     n_rows: int
+    sheet: str | int | None = None
+    skip_rows: int | None = None
 
 
 @dataclass
@@ -58,7 +67,7 @@ class Material:
     map : places of some labels to draw around: height, across, useful, each a list; and what the axes mean
     n_checkpoints : of the training
     n_warm_up : how many points of a curve belong to the warm-up
-    sources : files that corrected labels can be written into
+    sources : what the run was made of, if that is at hand
     raw_labels : cells of the label column as they are in the files, by row
     truth : the true labels by row, where they are known, as in a demonstration
     examples : pictures of each class to compare an image with

@@ -27,6 +27,7 @@ def gather_evidence(
     features: Callable[[], Any],
     out_of_fold: Callable[[int], Array],
     at: Rows | None = None,
+    groups: Array | None = None,
 ) -> Evidence:
     """Put together what is known of the rows to be judged.
 
@@ -38,6 +39,7 @@ def gather_evidence(
     features : gives the rows as the backbone is given them
     out_of_fold : gives (n_given, C) probabilities of the rows with given labels, from models that did not see them
     at : (m,) where the rows stand in the dynamics; None if the dynamics hold these rows and no others
+    groups : (m,) rows that belong together, if any do
     """
     at = np.arange(dynamics.n_rows) if at is None else at
 
@@ -56,6 +58,7 @@ def gather_evidence(
         probabilities=dynamics.probabilities[at],
         features=features,
         out_of_fold=spread_out_of_fold,
+        groups=groups,
     )
 
 

@@ -177,6 +177,7 @@ class Rounds:
             features=lambda: self.trainer.features(estimator, rows),
             out_of_fold=lambda n_folds: self.trainer.out_of_fold(rows[is_given], labels[is_given], n_folds),
             at=positions,
+            groups=self.trainer.groups_of(rows),
         )
         useful = judge(self.curator, evidence, state.is_verified[rows])
         state.judge(rows, useful, evidence.confidence, evidence.aleatoric)

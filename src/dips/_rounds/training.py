@@ -40,10 +40,12 @@ class Trainer:
         rng: np.random.RandomState,
         n_jobs: int | None = None,
         fit_params: FitParams | None = None,
+        groups: Array | None = None,
     ) -> None:
         self.estimator, self.pool, self.n_classes = estimator, as_pool(X), n_classes
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone, self.fit_params = find_backbone(estimator), fit_params or FitParams()
+        self.groups = groups  # (n,) of the pool's rows; no fold divides one
 
     def fit(
         self,
@@ -81,13 +83,17 @@ class Trainer:
 
         The only row of a class is the exception: every model is trained on it, because it must know all classes.
         """
-        folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size)))
+        folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size), self.groups_of(rows)))
         trainings = [(rows[train], labels[train]) for train, _ in folds]
         predicted = self.fit_and_predict(trainings, [rows[test] for _, test in folds])
         p = np.empty((rows.size, self.n_classes))
         for (_, test), part in zip(folds, predicted, strict=True):
             p[test] = part
         return p
+
+    def groups_of(self, rows: Rows) -> Array | None:
+        """Return the groups of the given rows of the pool, where there are any."""
+        return None if self.groups is None else self.groups[rows]
 
     def fit_and_predict(self, trainings: Sequence[tuple[Rows, Array]], targets: Sequence[Rows]) -> Iterable[Array]:
         """Train a clone on each set of rows and labels; yield its class probabilities of the targets, in order."""

@@ -14,6 +14,7 @@ from dips._files.read import Table
 from dips._files.target import Target
 from dips._report.suspects import suspicion_ranks
 from dips._report.words import reason
+from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows
 from dips._tools.names import beside
 from dips.backbones import find_backbone
@@ -47,6 +48,7 @@ def account_of(
     model: Any = None,
     unlabeled: Rows | None = None,
     X: Array | None = None,
+    duplicates: Duplicates | None = None,
     order: str = "wrong",
 ) -> pd.DataFrame:
     """Return one row per input row, in the same order.
@@ -59,10 +61,13 @@ def account_of(
         rows were trained on, and the pseudo-labels
     unlabeled : the unlabeled rows that were used
     X : the prepared table, to replay the model on
+    duplicates : rows that are the same; where their labels are contrary, those are suspects
     order : which suspects come first
     """
     labeled, codes = np.flatnonzero(target.is_labeled), target.codes
     columns = _judged_columns(judge, labeled, codes)
+    contrary = pd.DataFrame() if duplicates is None or duplicates.by_nature else duplicates.contrary
+    _suspect_contrary(columns, contrary)
     trained_on = columns["useful"].copy()
     if model is not None and unlabeled is not None:
         seen = np.concatenate([labeled, unlabeled])[: len(model.samples_)]
@@ -73,7 +78,7 @@ def account_of(
     account["trained_on"] = trained_on
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
     account["suspicion"] = suspicion_ranks(account, order)
-    account["reason"] = _reasons(account)
+    account["reason"] = _reasons(account, contrary, target)
     named = {column: table.columns[name].to_pandas() for name, column in id_columns(ids).items()}
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
 
@@ -98,6 +103,17 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
         "useful": spread(judged["useful"].astype(bool), labeled, n, False),
         "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
     }
+
+
+def _suspect_contrary(columns: dict[str, Array], contrary: pd.DataFrame) -> None:
+    """Suspect labels that rows with the same contents contradict, at least as much as these say."""
+    if contrary.empty:
+        return
+    rows = contrary["row"].to_numpy()
+    columns["useful"][rows] = False
+    columns["suggested"][rows] = contrary["code"]
+    believed = columns["p_wrong"][rows]
+    columns["p_wrong"][rows] = np.where(np.isnan(believed), believed, np.maximum(believed, contrary["share"]))
 
 
 def _add_pseudo_labels(columns: dict[str, Array], model: Any, seen: Rows, X: Any, n_classes: int) -> None:
@@ -145,9 +161,12 @@ def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:
     return np.full(n_rows, np.nan) if estimate is None else spread(estimate, labeled, n_rows, np.nan)
 
 
-def _reasons(account: pd.DataFrame) -> list[str]:
+def _reasons(account: pd.DataFrame, contrary: pd.DataFrame, target: Target) -> list[str]:
     is_suspect = account["suspicion"].notna().to_numpy()
     reasons = np.full(len(account), "", dtype=object)
     columns = ["given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
     reasons[is_suspect] = [reason(*values) for values in account.loc[is_suspect, columns].itertuples(index=False)]
+    for row, code, other in zip(*(contrary.get(c, ()) for c in ("row", "code", "other")), strict=True):
+        label = target.names(np.array([code]))[0]
+        reasons[row] = f"row {other + 1} is the same and has the label '{label}'; {reasons[row]}"
     return reasons.tolist()

@@ -18,6 +18,7 @@ from dips._review.notebook import NotebookReview
 from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
+from dips._study.leaks import LeakCheck
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
@@ -108,15 +109,17 @@ def audit(
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        rows = (X, study.target.codes, labeled, labeled[:0], checked, study.verified)
+        rows = (study.examples(X), labeled, labeled[:0], checked)
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    account = account_of(judge, study.table, study.target, study.ids, order=checked.order)
+    noise = noise_estimate(judge)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
+    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates, order=checked.order)
     findings = TableFindings(
         **study.to_report(),
         account=account,
-        noise_rate=noise_estimate(judge),
+        noise_rate=noise,
         noise_interval=noise_interval(judge),
         X=X,
         judge=judge,
@@ -124,7 +127,13 @@ def audit(
         metric=checked.metric,
         settings=checked.to_json(),
         config={"command": command} if command else {},
-        warnings=[*log.sentences(), *class_warnings(account, study.target.classes)],
+        leaks=study.leaks_alone,
+        reading=study.to_json(),
+        warnings=[
+            *log.sentences(),
+            *class_warnings(account, study.target.classes),
+            *(leak.sentence() for leak in study.leaks),
+        ],
     )
     for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dips._data.labels import UNLABELED
-from dips._data.verified import Verified
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
+from dips._study.examples import Examples
 from dips._study.settings import Settings
-from dips._tools.arrays import Array, Rows
+from dips._tools.arrays import Rows
 from dips.backbones import default_estimator
 
 
@@ -33,31 +33,30 @@ class Candidate:
     uses_unlabeled: bool
     n_fits: int
 
-    def fit(
-        self,
-        X: Array,
-        codes: Array,
-        labeled: Rows,
-        unlabeled: Rows,
-        settings: Settings,
-        verified: Verified | None = None,
-    ) -> Any:
-        """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled."""
-        verified = verified or Verified.nothing(codes.size)
+    def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
+        """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled.
+
+        No fold of its own divides a group.
+        """
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.curator if self.curates else "none"
         if not self.uses_unlabeled:
-            return CuratedClassifier(backbone, curator=curator, **common).fit(
-                X[labeled], codes[labeled], verified=verified.mask[labeled], y_given=verified.before[labeled]
+            alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
+            return alone.keep_together(examples.groups_at(labeled)).fit(
+                examples.X[labeled], examples.codes[labeled], verified=checked.mask, y_given=checked.before
             )
         rows = np.concatenate([labeled, unlabeled])
         model = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
-        known = np.arange(rows.size) < labeled.size
-        y, before = np.where(known, codes[rows], UNLABELED), np.where(known, verified.before[rows], UNLABELED)
-        return model.fit(X[rows], y, verified=known & verified.mask[rows], y_given=before)
+        known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
+        return model.keep_together(examples.groups_at(rows)).fit(
+            examples.X[rows],
+            np.where(known, examples.codes[rows], UNLABELED),
+            verified=known & checked.mask,
+            y_given=np.where(known, checked.before, UNLABELED),
+        )
 
 
 CANDIDATES = (

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from dips._data.verified import Verified
+from dips._data.grouped_folds import grouped_folds
 from dips._files.target import Target
 from dips._study.candidates import CANDIDATES, PLAIN, Candidate
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.metrics import METRICS
 from dips._study.settings import Settings
@@ -23,22 +24,34 @@ from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips._tools.resampling import resample_weights
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benchmarks/choosing.py has the figures
 FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
+_PARTS = 20  # into which groups are dealt out, to hold some of them out
 _N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train on, rows held out, and the unlabeled rows that are used."""
+    """Rows to train on, rows held out, unlabeled rows that are used, and the group of every row, if there are any."""
 
     train: Rows
     test: Rows
     unlabeled: Rows
+    groups: Array | None = None
+
+    def unlabeled_apart_from(self, rows: Rows) -> Rows:
+        """Return the unlabeled rows that do not belong to a group of the given rows."""
+        return _apart(self.unlabeled, rows, self.groups)
+
+
+def _apart(rows: Rows, others: Rows, groups: Array | None) -> Rows:
+    """Return the rows that do not belong to a group of the others."""
+    return rows if groups is None else rows[~np.isin(groups[rows], groups[others])]
 
 
 @dataclass(frozen=True)
@@ -83,45 +96,70 @@ class Comparison:
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
-def hold_out(target: Target, settings: Settings, now: Target | None = None) -> Split:
-    """Hold out a share of the labeled rows, the same of each class.
+def hold_out(target: Target, settings: Settings, groups: Array | None = None, now: Target | None = None) -> Split:
+    """Hold out a share of the labeled rows, the same of each class; no group is divided.
 
     The rows are drawn by the labels as they were given, so that corrections leave the held-out rows as they are, and
-    two runs can be compared on them. Rows that have a label only `now` are trained on; those that lost it are neither.
+    two runs can be compared on them. Rows that have a label only `now` are trained on, unless others of their group
+    are held out; those that lost it are neither.
     """
     now = target if now is None else now
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
             f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
-            f"{n_classes} classes among these; choose a larger --holdout, or label more rows."
+            f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
         )
-    train, test = train_test_split(
-        labeled, test_size=settings.holdout, stratify=target.codes[labeled], random_state=settings.seed
-    )
-    train = np.concatenate([train, np.flatnonzero(now.is_labeled & ~target.is_labeled)])
+    train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
+    if groups is not None:
+        _refuse_lost_classes(target, train, test)
+    new = np.flatnonzero(now.is_labeled & ~target.is_labeled)
+    train = np.sort(np.concatenate([train, _apart(new, test, groups)]))
     train, test, unlabeled = train[now.is_labeled[train]], test[now.is_labeled[test]], np.flatnonzero(~now.is_labeled)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
-    return Split(np.sort(train), np.sort(test), unlabeled)
+    return Split(train, test, unlabeled, groups)
+
+
+def _parted(rows: Rows, codes: Array, share: float, seed: int, groups: Array | None) -> tuple[Rows, Rows]:
+    """Rows to train on and rows to test on, a share of them, the same of each class as far as groups stay whole."""
+    if groups is None:
+        train, test = train_test_split(rows, test_size=share, stratify=codes, random_state=seed)
+        return np.sort(train), np.sort(test)
+    fold = _grouped(codes, groups[rows], _PARTS, seed)
+    is_test = fold < max(1, round(share * _PARTS))
+    return rows[~is_test], rows[is_test]
+
+
+def _grouped(codes: Array, groups: Array, n_folds: int, seed: int) -> Array:
+    return grouped_folds(codes, groups, n_folds, np.random.RandomState(seed).permutation(codes.size))
+
+
+def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
+    for part, what in ((train, "learn from"), (test, "hold out")):
+        lost = np.setdiff1d(np.arange(len(target.classes)), target.codes[part])
+        if lost.size:
+            raise DataError(
+                f"The class {target.classes[lost[0]]!r} comes from too few groups to have some to {what}; label rows "
+                f"of more groups, or leave out {option('group')}."
+            )
 
 
 def compare(
-    X: Array,
+    examples: Examples,
     target: Target,
     split: Split,
     settings: Settings,
     folder: RunFolder,
     deadline: float = np.inf,
     observer: Observer | None = None,
-    verified: Verified | None = None,
 ) -> Comparison:
     """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
 
     A candidate that would not finish by the deadline is left out; the plain model never is.
     """
     observer = observer or Observer()
-    comparison, folds = Comparison(), _folds(target.codes[split.train], split.train, settings)
+    comparison, folds = Comparison(), _folds(examples.codes[split.train], split.train, settings, split.groups)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
@@ -136,7 +174,7 @@ def compare(
         began, probabilities = time.perf_counter(), []
         for k, (fit, predict) in enumerate(parts):
             observer.message(candidate.title, FRACTION * done / total)
-            train = partial(_fit_and_predict, candidate, X, target, fit, predict, split, settings, verified)
+            train = partial(_fit_and_predict, candidate, examples, fit, predict, split, settings)
             part = folder.cached(_part_name(name, k, parts), train)
             probabilities.append(part["p"])
             comparison.warnings.add(candidate.title, part["warnings"].tolist())
@@ -145,7 +183,7 @@ def compare(
         comparison.seconds[name] = time.perf_counter() - began
         if not is_cached:
             seconds_per_fit = comparison.seconds[name] / n_fits
-    truths = _truths(X, target, split, folds, settings, folder, verified, alone=len(comparison.test) == 1)
+    truths = _truths(examples, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
     comparison.validate(truths, settings.metric, target.positive)
     comparison.gains = gains_over_usual(comparison, truths, settings, target.positive)
     comparison.chosen = choose(comparison.gains)
@@ -153,20 +191,19 @@ def compare(
 
 
 def _truths(
-    X: Array,
+    examples: Examples,
     target: Target,
     split: Split,
     folds: list[tuple[Rows, Rows]],
     settings: Settings,
     folder: RunFolder,
-    verified: Verified | None,
     alone: bool,
 ) -> list[Truth]:
     """Return what the rows of each fold may truly be; one candidate alone is scored by the labels as given."""
     n_classes = len(target.classes)
     if alone:
-        return [Truth.given(target.codes[validate], n_classes) for _, validate in folds]
-    learn = partial(believed_truth, X, target.codes, split.train, n_classes, settings, verified)
+        return [Truth.given(examples.codes[validate], n_classes) for _, validate in folds]
+    learn = partial(believed_truth, examples, split.train, n_classes, settings)
     with caught_warnings():  # those of the candidates, whose teachers are the same, are kept
         belief = folder.cached("beliefs", lambda: {"belief": learn()})["belief"]
     return [Truth(belief[np.searchsorted(split.train, validate)]) for _, validate in folds]
@@ -217,27 +254,22 @@ def gains_over_usual(
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
 
 
-def _folds(codes: Array, rows: Rows, settings: Settings) -> list[tuple[Rows, Rows]]:
+def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = None) -> list[tuple[Rows, Rows]]:
     """Five folds for few rows, three for more, a single split for many."""
     if rows.size > _MANY:
-        fit, validate = train_test_split(rows, test_size=0.2, stratify=codes, random_state=settings.seed)
-        return [(np.sort(fit), np.sort(validate))]
+        return [_parted(rows, codes, 0.2, settings.seed, groups)]
     n_folds = min(5 if rows.size < _FEW else 3, int(np.bincount(codes).min()))
+    if groups is not None:
+        fold = _grouped(codes, groups[rows], n_folds, settings.seed)
+        return [(rows[fold != k], rows[fold == k]) for k in range(n_folds)]
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
     return [(rows[fit], rows[validate]) for fit, validate in folds.split(rows, codes)]
 
 
 def _fit_and_predict(
-    candidate: Candidate,
-    X: Array,
-    target: Target,
-    fit: Rows,
-    predict: Rows,
-    split: Split,
-    settings: Settings,
-    verified: Verified | None,
+    candidate: Candidate, examples: Examples, fit: Rows, predict: Rows, split: Split, settings: Settings
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
-        model = candidate.fit(X, target.codes, fit, split.unlabeled, settings, verified)
-        p = model.predict_proba(X[predict]).astype(np.float64)
+        model = candidate.fit(examples, fit, split.unlabeled_apart_from(predict), settings)
+        p = model.predict_proba(examples.X[predict]).astype(np.float64)
     return {"p": p, "warnings": np.array(messages, dtype=str)}

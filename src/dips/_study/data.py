@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dips._data.verified import Verified
-from dips._files.columns import Schema, understand
+from dips._files.columns import Schema
 from dips._files.corrections import read_corrections
+from dips._files.kinds import understand
 from dips._files.read import Table, read_table
+from dips._files.sources import named_sources
+from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
+from dips._study.baseline import imbalance_notes, majority
+from dips._study.duplicates import Duplicates, find_duplicates
+from dips._study.examples import Examples
+from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
+from dips._study.leaks import Leak
 from dips._study.reviewed import review
 from dips._study.settings import Settings
+from dips._tools.arrays import Array
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 
@@ -31,14 +40,47 @@ class StudyData:
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
     verified: Verified  # labels that somebody has checked
     given: Target  # the labels before that
+    duplicates: Duplicates
+    groups: Array | None  # of all rows; no split divides one
+    repeated_ids: dict[str, int]
     n_unlabeled_sources: int = 0  # the last ones
     corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
+    leaks: list[Leak] = field(default_factory=list)  # those known so far
 
     @property
     def notes(self) -> list[str]:
         """Sentences on what was read, and how it was understood."""
         of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
-        return [*self.table.notes, *self.target.notes, *of_columns]
+        of_rows = [*group_notes(self.repeated_ids, self.table.n_rows), *self.duplicates.notes()]
+        return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
+
+    @property
+    def leaks_alone(self) -> dict[str, float]:
+        """Columns that predict the label almost alone."""
+        return {leak.columns[0]: leak.score for leak in self.leaks if len(leak.columns) == 1}
+
+    def of_labels(self, metric: str) -> list[str]:
+        """Sentences on what to expect of models that learn these labels."""
+        of_pairs = [leak.sentence() for leak in self.leaks if len(leak.columns) > 1]
+        return imbalance_notes(self.target, metric) + of_pairs
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that was found out, or guessed, while reading; plain data."""
+        labels = self.target.words.to_json()
+        return {
+            "rows": self.table.n_rows,
+            "labeled": int(self.target.is_labeled.sum()),
+            "columns": self.schema.to_json(),
+            "labels": labels | {"majority": majority(self.target)},
+            "leaks": [leak.to_json() for leak in self.leaks],
+            "duplicates": self.duplicates.to_json(),
+            "groups": None if self.groups is None else describe_groups(self.groups),
+            "repeated_ids": self.repeated_ids,
+        }
+
+    def examples(self, X: Array) -> Examples:
+        """All rows, as models learn from them; the prepared table is given."""
+        return Examples(X, self.target.codes, self.verified, self.groups)
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
@@ -47,8 +89,10 @@ class StudyData:
 
 def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     """Read and stack the tables, labeled ones first, and find out what they hold."""
-    labeled_tables = [read_table(d) for d in _several(data)]
-    more_tables = [read_table(d) for d in _several(unlabeled)]
+    labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
+    labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
+    known = set(labeled_tables[0].names) if labeled_tables else set()
+    more_tables = [read_table(d, wanted=known) for d in more_sources]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
@@ -56,16 +100,9 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
         n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
+        merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
-    marks = () if settings.verified is None else (settings.verified,)
-    for role, names in (("id", settings.id), ("drop", settings.drop), ("verified", marks)):
-        for name in names:
-            if name not in table.names or name == settings.target:
-                raise DataError(
-                    f"--{role} names {name!r}, which is not a column besides the target; there are {_some(table)}."
-                )
-    schema = understand(table, drop=(*settings.drop, *marks, settings.target), ids=settings.id)
-    schema.columns = [c for c in schema.columns if c.name != settings.target]
+    schema = understand_columns(table, settings)
     if not schema.used:
         raise DataError(
             f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns[:8])}"
@@ -76,16 +113,40 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     given = target
     target, verified, notes = review(table, given, ids, settings.verified, corrections)
     table.notes.extend(notes)
-    sources = [
-        _source(d, t)
-        for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
-    ]
-    file = None if corrections is None else _file(settings.corrections, len(corrections))
-    return StudyData(table, schema, target, ids, sources, verified, given, len(more_tables), file)
+    duplicates = find_duplicates(table, schema, target.codes, verified.mask)
+    of_group = None if settings.group is None else group_codes(table, settings.group)
+    named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
+    return StudyData(
+        table,
+        schema,
+        target,
+        ids,
+        sources=[_source(d, t) for d, t in named],
+        verified=verified,
+        given=given,
+        duplicates=duplicates,
+        groups=joined(of_group, duplicates.groups),
+        repeated_ids={} if settings.group else repeated_ids(table, schema),
+        n_unlabeled_sources=len(more_tables),
+        corrections=None if corrections is None else _file(settings.corrections, len(corrections)),
+    )
 
 
-def _several(data: Any) -> list[Any]:
-    return list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+def understand_columns(table: Table, settings: Settings) -> Schema:
+    """Find out what the columns besides the target hold, as far as the settings do not say it."""
+    group = () if settings.group is None else (settings.group,)
+    marks = () if settings.verified is None else (settings.verified,)
+    roles = {"id": settings.id, "drop": settings.drop, "type": settings.type, "group": group, "verified": marks}
+    for role, names in roles.items():
+        for name in names:
+            if name not in table.names or name == settings.target:
+                raise DataError(
+                    f"{option(role)} names {name!r}, which is not a column besides the target; there are "
+                    f"{_some(table)}."
+                )
+    schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
+    schema.columns = [c for c in schema.columns if c.name != settings.target]
+    return schema
 
 
 def _rows(table: Table, n: int) -> Table:
@@ -145,9 +206,10 @@ def _source(data: Any, table: Table) -> dict[str, Any]:
     return _file(data, table.n_rows)
 
 
-def _file(path: Any, n_rows: int) -> dict[str, Any]:
-    with Path(path).expanduser().open("rb") as stream:
-        return {"path": str(path), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+def _file(data: Any, n_rows: int) -> dict[str, Any]:
+    path = file_of(str(data)) if is_address(data) else Path(data).expanduser()
+    with path.open("rb") as stream:
+        return {"path": str(data), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def _some(table: Table) -> str:

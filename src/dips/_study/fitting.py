@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._data.verified import Verified
 from dips._files.prepare import Preparation
 from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
@@ -22,12 +21,14 @@ from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
+from dips._study.examples import Examples
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
-from dips._study.leaks import find_leaks
+from dips._study.leaks import LeakCheck
 from dips._study.metrics import intervals, scores_on
 from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
@@ -36,6 +37,7 @@ from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
+from dips._tools.wording import option
 
 _CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
 
@@ -99,28 +101,33 @@ def _fit(
     began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
-    split = hold_out(study.given, checked, study.target)
+    split = hold_out(study.given, checked, study.groups, now=study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"
-        study.table.notes.append(f"{drawn}; --max-unlabeled changes that.")
+        study.table.notes.append(f"{drawn}; {option('max_unlabeled')} changes that.")
     preparation = Preparation(study.schema).learn(study.table, np.concatenate([split.train, split.unlabeled]))
     X = preparation.encode(study.table)
-    leaks = find_leaks(preparation, X, study.target.codes, split.train, checked.seed)
-    observer.on_data(study, leaks)
+    check = LeakCheck(preparation, X, study.target.codes, split.train, checked.seed, study.groups)
+    study.leaks = check.leaks()
+    study.table.notes += study.of_labels(checked.metric)
+    observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)
     same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
     folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
-    comparison = compare(X, study.target, split, checked, folder, deadline, observer, study.verified)
+    comparison = compare(study.examples(X), study.target, split, checked, folder, deadline, observer)
     observer.message("training on all rows", FRACTION)
     importances = _importances(preparation, X, study, split, comparison, checked)
     observer.message("training on all rows", 0.86)
     final = _train_on_all(study, split, comparison, checked)
     observer.message("writing", 0.95)
     findings = _findings(study, split, comparison, final, checked)
-    findings.importance, findings.leaks, findings.config = importances, leaks, config
+    study.leaks = check.leaks(findings.noise_rate)  # wrong labels may have hidden one
+    findings.importance, findings.leaks, findings.config = importances, study.leaks_alone, config
+    findings.reading = study.to_json()
+    findings.warnings += [leak.sentence() for leak in study.leaks]
     _write(folder, findings, comparison, split, final.preparation)
     for sentence in findings.warnings:
         observer.on_record({"event": "warning", "message": sentence})
@@ -149,8 +156,8 @@ def _importances(
 ) -> dict[str, float]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
-    rows = (split.train, split.unlabeled, study.verified)
-    model = _fitted(BY_NAME[comparison.chosen], X, codes, *rows, settings, comparison.warnings)
+    rows = (split.train, split.unlabeled_apart_from(split.test))
+    model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
     X_test, test_codes = X[split.test], codes[split.test]
     return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
 
@@ -168,18 +175,9 @@ class _Final:
 
 def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
     preparation = Preparation(study.schema).learn(study.table)
-    X, codes = preparation.encode(study.table), study.target.codes
-    labeled, chosen = np.flatnonzero(study.target.is_labeled), BY_NAME[comparison.chosen]
-    fitted = partial(
-        _fitted,
-        X=X,
-        codes=codes,
-        rows=labeled,
-        unlabeled=split.unlabeled,
-        verified=study.verified,
-        settings=settings,
-        log=comparison.warnings,
-    )
+    X, chosen = preparation.encode(study.table), BY_NAME[comparison.chosen]
+    rows = (study.examples(X), np.flatnonzero(study.target.is_labeled), split.unlabeled)
+    fitted = partial(_fitted, *rows, settings, comparison.warnings)
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
     watched = watched_model(judge, lambda: model if chosen.name == PLAIN else fitted(BY_NAME[PLAIN]))
@@ -187,17 +185,10 @@ def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settin
 
 
 def _fitted(
-    candidate: Candidate,
-    X: Array,
-    codes: Array,
-    rows: Rows,
-    unlabeled: Rows,
-    verified: Verified,
-    settings: Settings,
-    log: WarningLog,
+    examples: Examples, rows: Rows, unlabeled: Rows, settings: Settings, log: WarningLog, candidate: Candidate
 ) -> Any:
     with caught_warnings() as messages:
-        model = candidate.fit(X, codes, rows, unlabeled, settings, verified)
+        model = candidate.fit(examples, rows, unlabeled, settings)
     log.add(candidate.title, messages)
     return model
 
@@ -209,7 +200,7 @@ def _findings(
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
     is_verified = study.verified.mask[split.test]
     on_verified = scores_on(is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed)
-    rows = (final.model, split.unlabeled, final.X)
+    rows = (final.model, split.unlabeled, final.X, study.duplicates)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
@@ -227,7 +218,12 @@ def _findings(
         n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        warnings=[*comparison.warnings.sentences(), *class_warnings(account, target.classes)],
+        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target),
+        warnings=[
+            *comparison.warnings.sentences(),
+            *class_warnings(account, target.classes),
+            *chance_warnings(scores[comparison.chosen], target),
+        ],
     )
 
 

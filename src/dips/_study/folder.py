@@ -21,6 +21,7 @@ from dips._tools.exchange import exchanged
 from dips._tools.files import make_folder, sync, sync_tree, whole_file, write_whole, writing
 from dips._tools.interrupts import raise_if_stopped
 from dips._tools.locks import only_writer
+from dips._tools.wording import option
 from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
@@ -159,10 +160,12 @@ def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None
         is_, makes = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
         raise OutputError(f"{path} is {is_}, and this command makes {makes}; choose another name.")
     if not force:
-        raise OutputError(f"{path} exists already; choose another name with -o, or replace it with --force.")
+        replace = option("force", True)
+        raise OutputError(f"{path} exists already; choose another name, or replace it with {replace}.")
     if is_folder and not (path / MARK).is_file():
         raise OutputError(
-            f"{path} is not a run folder of dips, and --force replaces a whole folder; choose another name."
+            f"{path} is not a run folder of dips, and {option('force', True)} replaces a whole folder; choose another "
+            "name."
         )
     if (path / REVIEW).exists():
         raise OutputError(

@@ -44,6 +44,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},
         "test": {m["name"]: m["test"] for m in findings.models if m["test"]},
         "test_verified": {m["name"]: m["test_verified"] for m in findings.models if m["test_verified"]},
+        "baseline": findings.baseline,
         "skipped": comparison.skipped,
         "seconds": comparison.seconds,
         "rows": {
@@ -62,6 +63,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: Split
         },
         "recall": _recall(findings),
         "positive": findings.target.classes[findings.target.positive],
+        "reading": findings.reading,
         "warnings": findings.warnings,
     }
 

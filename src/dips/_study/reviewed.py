@@ -12,6 +12,7 @@ from dips._files.corrections import Corrections, key_columns
 from dips._files.read import Table
 from dips._files.target import Target, refuse_unusable
 from dips._tools.arrays import Array
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -51,8 +52,8 @@ def _marked(table: Table, column: str, target: Target) -> Array:
     for row, cell in enumerate(cells):
         if cell is not None and cell not in _YES + _NO:
             raise DataError(
-                f"--verified names {column!r}, which holds {cell!r} in row {row + 1}; its cells are yes or no (true or "
-                "false, 1 or 0, empty for no)."
+                f"{option('verified')} names {column!r}, which holds {cell!r} in row {row + 1}; its cells are "
+                "yes or no (true or false, 1 or 0, empty for no)."
             )
     mask = np.array([cell in _YES for cell in cells])
     unlabeled = np.flatnonzero(mask & ~target.is_labeled)

@@ -17,6 +17,7 @@ import pandas as pd
 from dips._files.columns import Schema
 from dips._files.corrections import key_columns, read_corrections
 from dips._files.read import Table, read_table
+from dips._files.sqlite import is_address
 from dips._files.target import Target
 from dips._report import TableFindings, render, summarize
 from dips._report.suspects import check_order, suspicion_ranks
@@ -129,7 +130,8 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
                 "with --data."
             )
     first = np.cumsum([0, *(s["rows"] for s in study.sources)])
-    sources = [Source(Path(p), int(first[k]), study.sources[k]["rows"]) for k, p in enumerate(paths)]
+    where = (settings.sheet, settings.skip_rows)
+    sources = [Source(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
         sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids),
@@ -226,7 +228,7 @@ def _checksum(run: Run) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def retraining(run: Run, paths: Sequence[Path]) -> Callable[[Path], Plan]:
+def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path], Plan]:
     """How a run is made again with corrections, beside the first one, and compared with it."""
 
     def plan(corrections: Path) -> Plan:
@@ -259,7 +261,7 @@ def _settings(run: Run) -> Settings:
     return replace(settings, corrections=str(_place(run, settings.corrections)))
 
 
-def _tables(run: Run, data: Sequence[Path]) -> list[Path] | None:
+def _tables(run: Run, data: Sequence[Path]) -> list[Path | str] | None:
     """The tables of the run: as named now, where they were, or beside the run; None if they were only in memory."""
     recorded = run.config["data"]
     if data:
@@ -271,11 +273,13 @@ def _tables(run: Run, data: Sequence[Path]) -> list[Path] | None:
     return [_place(run, path) for path in recorded]
 
 
-def _unlabeled_paths(run: Run) -> list[Path]:
+def _unlabeled_paths(run: Run) -> list[Path | str]:
     return [_place(run, path) for path in run.config["unlabeled"] if path is not None]
 
 
-def _place(run: Run, path: str) -> Path:
+def _place(run: Run, path: str) -> Path | str:
+    if is_address(path):
+        return path
     there = (Path(path).expanduser(), run.folder.parent / path, run.folder.parent / Path(path).name)
     found = next((place for place in there if place.exists()), None)
     if found is None:

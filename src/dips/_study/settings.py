@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from dips._estimators.learners import resolve_labeler
+from dips._files.told import read_types
 from dips._report.suspects import ORDERS
 from dips._study.metrics import find_metric
 from dips.backbones._registry import default_names
@@ -25,7 +27,13 @@ class Settings:
     target : the column with the labels
     id : columns that name a row; shown in the account, never learned from
     drop : columns to leave out
+    type : what columns hold, where the guess is wrong: category, number, date, text, id or ignore
+    group : a column whose rows belong together, such as the patient: they are never on both sides of a split
     unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
+    merge_labels : merge the spellings of one label; False takes every label as it is; None refuses where it matters
+    map_label : other names for labels
+    sheet : of an Excel file, by name or by number from 1; None for the first that fits
+    skip_rows : lines above the header; None finds out
     verified : the column that holds yes where somebody has checked the label
     corrections : a file with what reviewers say of labels
     keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
@@ -44,7 +52,13 @@ class Settings:
     target: str
     id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    type: Mapping[str, str] = field(default_factory=dict)
+    group: str | None = None
     unlabeled_mark: tuple[str, ...] = ()
+    merge_labels: bool | None = None
+    map_label: Mapping[str, str] = field(default_factory=dict)
+    sheet: str | int | None = None
+    skip_rows: int | None = None
     verified: str | None = None
     corrections: str | None = None
     keep_label: tuple[str, ...] = ()
@@ -85,9 +99,17 @@ class Settings:
             raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
         if not 0 <= self.seed < 2**32:
             raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
+        if self.skip_rows is not None and self.skip_rows < 0:
+            raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
         self._check_order()
-        listed = {n: tuple(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
-        return Settings(**asdict(self) | listed | {"metric": find_metric(self.metric)})
+        listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
+        return Settings(**asdict(self) | listed | self._checked_maps() | {"metric": find_metric(self.metric)})
+
+    def _checked_maps(self) -> dict[str, Any]:
+        merge, names = self.merge_labels, _pairs("map_label", self.map_label)
+        if isinstance(merge, Mapping):  # a mapping says what to merge
+            merge, names = None, {**merge, **names}
+        return {"type": read_types(self.type), "merge_labels": merge, "map_label": names}
 
     def _check_order(self) -> None:
         if self.order not in ORDERS:
@@ -101,6 +123,22 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+def _several(names: Any) -> tuple[str, ...]:
+    """Return names as a tuple; a text is one name."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _pairs(name: str, given: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """Return a mapping, from one or from texts such as ``Y=yes``."""
+    if isinstance(given, Mapping):
+        return {str(old): str(new) for old, new in given.items()}
+    pairs = [pair.partition("=") for pair in _several(given)]
+    for old, mark, new in pairs:
+        if not (old and mark and new):
+            raise SettingsError(f"{name} takes OLD=NEW; got {old + mark + new!r}.")
+    return {old: new for old, _, new in pairs}
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from dips._beliefs.learning import Effort, learn_beliefs
 from dips._data.pool import TablePool
-from dips._data.verified import Verified
 from dips._rounds.training import Trainer
+from dips._study.examples import Examples
 from dips._study.metrics import Metric
 from dips._study.settings import Settings
 from dips._tools.arrays import Array, Rows
@@ -50,11 +50,9 @@ class Truth:
         return self.prepare(metric, p, positive)(np.ones(len(self.belief)))
 
 
-def believed_truth(
-    X: Array, codes: Array, rows: Rows, n_classes: int, settings: Settings, verified: Verified | None = None
-) -> Array:
+def believed_truth(examples: Examples, rows: Rows, n_classes: int, settings: Settings) -> Array:
     """Return what is believed of labeled rows, (n, C), by teachers that were not trained on the row they judge."""
     estimator, rng = default_estimator(settings.backbone), check_random_state(settings.seed)
-    trainer = Trainer(estimator, TablePool(X), n_classes, None, rng, settings.jobs)
-    checked = None if verified is None else verified.at(rows)
-    return learn_beliefs(trainer, rows, codes[rows], rows[:0], Effort.for_labels(rows.size), checked).labeled
+    trainer = Trainer(estimator, TablePool(examples.X), n_classes, None, rng, settings.jobs, groups=examples.groups)
+    labels, effort = examples.codes[rows], Effort.for_labels(rows.size)
+    return learn_beliefs(trainer, rows, labels, rows[:0], effort, examples.verified_at(rows)).labeled

@@ -75,7 +75,8 @@ class Adaptive(Curator):
         labels, features = evidence.labels[given], take(evidence.features(), given)
         p = evidence.out_of_fold(self.n_folds)[given]
         if np.ndim(features) == 2 or sp.issparse(features):
-            second = linear_out_of_fold(features, labels, evidence.n_classes, self.n_folds)
+            groups = None if evidence.groups is None else evidence.groups[given]
+            second = linear_out_of_fold(features, labels, evidence.n_classes, self.n_folds, groups)
             w = weight_of_second(p, second, labels)
             p = (1 - w) * p + w * second
         self.noise_rate_ = noise_rate(p, labels)

@@ -31,6 +31,7 @@ class Evidence:
     features : returns the rows as the model sees them
     out_of_fold : returns (m, C) probabilities of the rows with given labels from models that did not see them,
         cross-validated with the given number of folds; NaN for the others
+    groups : (m,) rows that belong together, which no fold may divide; None where every row stands alone
     """
 
     labels: Array
@@ -42,6 +43,7 @@ class Evidence:
     probabilities: Array
     features: Callable[[], Any]
     out_of_fold: Callable[[int], Array]
+    groups: Array | None = None
 
     @property
     def confidence(self) -> Array:

@@ -19,7 +19,9 @@ from dips._tools.arrays import Array
 _MAX_ROWS = 20_000  # a linear model learns little more from more
 
 
-def linear_out_of_fold(features: Any, labels: Array, n_classes: int, n_folds: int) -> Array:
+def linear_out_of_fold(
+    features: Any, labels: Array, n_classes: int, n_folds: int, groups: Array | None = None
+) -> Array:
     """Class probabilities (n, C) of each row from a regularized logistic regression that was fitted without it.
 
     The only row of a class is in every training part, as in the backbone's own folds.
@@ -33,7 +35,7 @@ def linear_out_of_fold(features: Any, labels: Array, n_classes: int, n_folds: in
     X = TableEncoder().set_output(transform="default").fit_transform(features)
     rng = np.random.RandomState(0)
     p = np.zeros((labels.size, n_classes))
-    for is_train, is_test in training_and_test(labels, n_folds, rng.permutation(labels.size).argsort()):
+    for is_train, is_test in training_and_test(labels, n_folds, rng.permutation(labels.size).argsort(), groups):
         train = rng.permutation(np.flatnonzero(is_train))[:_MAX_ROWS]
         model = _linear(X).fit(X[train], labels[train])
         p[np.ix_(is_test, model.classes_)] = model.predict_proba(X[is_test])

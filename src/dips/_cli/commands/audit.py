@@ -38,7 +38,13 @@ def audit(
     ] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
@@ -69,7 +75,13 @@ def audit(
             observer=observer,
             id=tuple(id),
             drop=tuple(drop),
+            type=type,
+            group=group,
             unlabeled_mark=tuple(unlabeled_mark),
+            merge_labels=merge_labels,
+            map_label=map_label,
+            sheet=sheet,
+            skip_rows=skip_rows,
             verified=verified,
             corrections=o.corrections_from(context, corrections, reviewed),
             keep_label=tuple(keep_label),
@@ -94,6 +106,7 @@ def audit(
                 "share_wrong_interval": judged.interval,
                 "suspects": records,
                 "warnings": findings.warnings,
+                "reading": findings.reading,
             }
         )
     else:

@@ -14,15 +14,13 @@ from rich.console import Console
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable
-from dips._files.columns import KINDS
+from dips._cli.understanding import print_columns, print_notes
 from dips._report.words import SHARES, title_of
 from dips._study.candidates import BY_NAME, PLAIN
 from dips._study.data import StudyData
 from dips._study.fitting import fit as fit_study
 from dips._study.run import Run
 from dips.exceptions import StoppedError
-
-_MANY_COLUMNS = 25
 
 
 @app.command()
@@ -31,10 +29,16 @@ def fit(
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
-    unlabeled: Annotated[list[Path], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
+    unlabeled: Annotated[list[str], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
     unlabeled_mark: o.Marks = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
@@ -77,7 +81,13 @@ def fit(
                 observer=observer,
                 id=tuple(id),
                 drop=tuple(drop),
+                type=type,
+                group=group,
                 unlabeled_mark=tuple(unlabeled_mark),
+                merge_labels=merge_labels,
+                map_label=map_label,
+                sheet=sheet,
+                skip_rows=skip_rows,
                 verified=verified,
                 corrections=o.corrections_from(context, corrections, reviewed),
                 keep_label=tuple(keep_label),
@@ -121,34 +131,8 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
         ),
         soft_wrap=True,
     )
-    columns = study.schema.columns
-    shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
-    rows = []
-    for c in shown[:_MANY_COLUMNS]:
-        alone = (
-            f"predicts the label almost alone ({leaks[c.name]:.0%}): known in time? else --drop"
-            if c.name in leaks
-            else ""
-        )
-        n_missing = f"{c.n_missing:,}" if c.n_missing else ""
-        rows.append(
-            [
-                c.name,
-                KINDS[c.kind],
-                f"{c.n_distinct:,}" if c.n_distinct else "",
-                n_missing,
-                alone or c.note or c.example,
-            ]
-        )
-    columns_shown = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "": "left"}
-    if rows:
-        console.print(make_table(columns_shown, rows))
-    n_more = len(columns) - len(rows)
-    if n_more:
-        kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
-        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
-    for note in (*study.table.notes, *target.notes):
-        console.print(printable(f"Note: {note}"), soft_wrap=True)
+    print_columns(console, study.schema.columns, leaks, study.table.n_rows)
+    print_notes(console, study.notes)
 
 
 def _print_result(run: Run) -> None:
@@ -166,6 +150,8 @@ def _print_result(run: Run) -> None:
             else f"{shown(gain['value'], '+')} ({shown(gain['low'], '+')} to {shown(gain['high'], '+')})",
         ]
         rows.append([printable(c, "bold" if name == m["chosen"] else "") for c in cells])
+    baseline, score = m["baseline"], shown(m["baseline"][m["metric"]])
+    rows.append([printable(cell) for cell in (f"  always {baseline['label']!r}", "", score, "")])
     columns = {
         "model": "left",
         "valid.": "right",

@@ -22,7 +22,7 @@ from dips._tools.names import beside
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[Path, typer.Argument(help="A table with the columns of the training.")],
+    data: Annotated[str, typer.Argument(help="A table with the columns of the training.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A .csv or .parquet file.  [default: CSV on the screen]")
     ] = None,
@@ -32,6 +32,8 @@ def predict(
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="Try the model in a child process first, in case it is made to crash.")
     ] = False,
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
@@ -42,7 +44,9 @@ def predict(
     """
     if out is not None:
         refuse_to_overwrite(out, force, is_folder=False)
-    model, table = Run(run, untrusted).model, read_table(data)
+    model = Run(run, untrusted).model
+    wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
+    table = read_table(data, sheet, skip_rows, wanted)
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:

@@ -1,0 +1,79 @@
+"""``dips inspect``: what a table holds, before the work."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from dips._cli import options as o
+from dips._cli.app import app
+from dips._cli.console import output, print_json, printable
+from dips._cli.understanding import print_columns, print_notes
+from dips._study.inspecting import Inspection
+from dips._study.inspecting import inspect as inspect_table
+from dips.exceptions import DataError
+
+
+@app.command()
+def inspect(
+    data: Annotated[str, typer.Argument(help="A table, as for dips fit.")],
+    target: Annotated[str | None, typer.Option("--target", "-t", help="The column with the labels.")] = None,
+    id: o.Ids = [],  # noqa: B006
+    drop: o.Drop = [],  # noqa: B006
+    type: o.Types = [],  # noqa: B006
+    group: o.Group = None,
+    unlabeled_mark: o.Marks = [],  # noqa: B006
+    keep_label: o.KeptLabels = [],  # noqa: B006
+    merge_labels: o.MergeLabels = None,
+    map_label: o.MapLabel = [],  # noqa: B006
+    sheet: o.Sheet = None,
+    skip_rows: o.SkipRows = None,
+    verified: o.VerifiedColumn = None,
+    as_json: o.Json = False,
+) -> None:
+    """Show how a table is understood, without training anything.
+
+    Types, missing values, what is guessed, what is doubtful, and the options that settle it. Ends with exit code 3
+    where dips fit would refuse the table.
+    """
+    found = inspect_table(
+        data,
+        target,
+        id=tuple(id),
+        drop=tuple(drop),
+        type=type,
+        group=group,
+        unlabeled_mark=tuple(unlabeled_mark),
+        keep_label=tuple(keep_label),
+        merge_labels=merge_labels,
+        map_label=map_label,
+        sheet=sheet,
+        skip_rows=skip_rows,
+        verified=verified,
+    )
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+        if found.problem:
+            raise DataError(found.problem)
+    if found.problem:
+        raise typer.Exit(DataError.exit_code)
+
+
+def _print(found: Inspection) -> None:
+    console, target = output(), found.target
+    console.print(printable(f"{found.n_rows:,} rows, {len(found.schema.columns)} columns besides the target."))
+    if target is not None:
+        counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
+        classes = ", ".join(f"{c} {n:,}" for c, n in list(zip(target.classes, counts, strict=True))[:12])
+        n_labeled = int(target.is_labeled.sum())
+        words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {found.n_rows - n_labeled:,} not."
+        console.print(printable(words), soft_wrap=True)
+    alone = {leak.columns[0]: leak.score for leak in found.leaks if len(leak.columns) == 1}
+    print_columns(console, found.schema.columns, alone, found.look.table.n_rows)
+    print_notes(console, found.notes)
+    if found.options:
+        console.print(printable(f"Options to consider: {'  '.join(found.options)}"), soft_wrap=True)

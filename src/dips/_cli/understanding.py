@@ -1,0 +1,46 @@
+"""What was understood of a table, on the terminal: one line per column, the guesses below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from dips._cli.console import make_table, printable
+from dips._files.columns import KINDS, Column
+
+_MANY_COLUMNS = 25
+
+
+def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, float], n_rows: int) -> None:
+    """Print a table of the columns; of many, those that are not plainly used."""
+    shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
+    rows = [
+        [
+            c.name,
+            KINDS[c.kind],
+            f"{c.n_distinct:,}" if c.n_distinct else "",
+            _missing(c.n_missing, n_rows),
+            f"predicts the label almost alone ({leaks[c.name]:.0%})" if c.name in leaks else c.example,
+        ]
+        for c in shown[:_MANY_COLUMNS]
+    ]
+    aligned = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "": "left"}
+    if rows:
+        console.print(make_table(aligned, rows))
+    n_more = len(columns) - len(rows)
+    if n_more:
+        kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
+        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
+
+
+def print_notes(console: Console, notes: Sequence[str], title: str = "Note") -> None:
+    """Print sentences, each whole."""
+    for note in notes:
+        console.print(printable(f"{title}: {note}"), soft_wrap=True)
+
+
+def _missing(n: int, n_rows: int) -> str:
+    if not n:
+        return ""
+    return f"{100 * n / n_rows:.0f} %" if n >= 0.005 * n_rows else "under 1 %"

@@ -1,0 +1,227 @@
+"""What every column holds: guessed from its cells and its name, said where it is a guess, and overruled by the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.columns import Column, Schema
+from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
+from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, numbers, units
+from dips._files.read import Table
+from dips._files.told import told_column
+from dips._files.values import example, first_strange, is_number, is_text, texts
+from dips._tools.wording import option
+
+_MANY = 30  # distinct texts; fewer are categories, whatever they look like
+_SHARE_DISTINCT_OF_IDS = 0.98
+_WORDS_OF_TEXT = 3.5  # words in a cell on average
+_WORDS_OF_NOTES = 2.5  # where most cells differ
+_NAMED_LIKE_AN_ID = re.compile(
+    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
+)
+_DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
+_CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
+          "sic", "naics", "fips", "cpt", "drg", "phone", "telephone", "npi"}  # fmt: skip
+_LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
+
+
+def understand(
+    table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = (), types: Mapping[str, str] | None = None
+) -> Schema:
+    """Find out what every column holds; the user names `drop`, `ids`, and the `types` of columns that were misread.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dips._files.read import read_table
+    >>> table = read_table(pd.DataFrame({"age": ["50", "61"], "seen": ["2024-03-01", "2024-04-02"], "one": [1, 1]}))
+    >>> [c.kind for c in understand(table).columns]
+    ['number', 'date', 'constant']
+    """
+    columns, types = [], types or {}
+    for name in table.names:
+        if name in drop:
+            columns.append(Column(name, "dropped"))
+        elif name in ids:
+            columns.append(Column(name, "id"))
+        elif name in types:
+            columns.append(told_column(name, table.columns[name], types[name]))
+        else:
+            columns.append(_guessed(name, table.columns[name]))
+    _agree_on_days(columns, table, set(types))
+    return Schema(columns)
+
+
+def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
+    n_missing = int(raw.null_count)
+    if n_missing == len(raw):
+        return Column(name, "empty", n_missing=n_missing)
+    if is_text(raw.type) or pa.types.is_boolean(raw.type):
+        return _guessed_texts(name, texts(raw))
+    column = Column(name, "unreadable", n_missing=n_missing)
+    if is_number(raw.type):
+        column.kind = "number"
+    elif pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type):
+        column.kind = "date"
+    else:
+        return column
+    known = raw.drop_null()
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    if column.n_distinct == 1 and n_missing == 0:
+        column.kind = "constant"
+    elif column.kind == "number":
+        _doubt_numbers(column, lambda: known, pa.types.is_integer(raw.type))
+    return column
+
+
+def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
+    known = cells.drop_null()
+    column = Column(name, "category", n_missing=int(cells.null_count))
+    if len(known) == 0:
+        column.kind = "empty"
+        return column
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    if column.n_distinct == 1 and column.n_missing == 0:
+        column.kind = "constant"
+    elif (style := find_number_style(known)) is not None and not _are_compact_dates(known):
+        _guess_numbers(column, known, style)
+    elif (date_format := find_date_format(known)) is not None:
+        column.kind, column.date_format = "date", date_format
+        column.note = about_dates(column, known)
+    else:
+        _guess_words(column, known)
+    return column
+
+
+def _are_compact_dates(known: pa.ChunkedArray) -> bool:
+    """Eight digits that are a day of this or the last century, all of them, are dates and not amounts."""
+    is_likely = pc.all(pc.match_substring_regex(known.slice(0, 100), r"^(19|20)\d{6}$")).as_py()
+    return is_likely and find_date_format(known) == "%Y%m%d"
+
+
+def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> None:
+    column.kind, column.decimal, column.grouped = "number", style.decimal, style.grouped
+    values = numbers(known, style)
+    if strange := first_strange(known, np.isfinite(values)):
+        unread = known.filter(pa.array(~np.isfinite(values)))
+        if pc.all(pc.match_substring_regex(unread, _LIKE_A_CODE)).as_py():
+            column.kind = "category"
+            column.note = f"codes such as {strange[1][:20]!r} among numbers; read as categories" + _or_type(
+                column, "number"
+            )
+            return
+        column.note = f"{len(unread):,} cells are not numbers, such as {strange[1][:30]!r}; read as missing"
+        return
+    column.note = about_numbers(column, known, style)
+    _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
+
+
+def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
+    """Say how numbers were written, where that is not plain."""
+    if is_ambiguous(known, style):
+        bare = str(known.filter(pc.match_substring(known, "," if style.grouped else "."))[0].as_py())
+        if style.grouped:
+            return f"{bare} is read as thousands: a guess{_or_type(column, 'number:comma', 'if it is a decimal comma')}"
+        if len(known) >= 20:
+            return f"{bare} is read with a decimal point{_or_type(column, 'number:comma', 'if thousands are meant')}"
+    if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
+        return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
+    found = units(known)
+    if len(found) > 1:
+        return f"several units ({', '.join(list(found)[:4])}); amounts are not converted"
+    if "%" in found and found["%"] < len(known):
+        return f"{found['%']:,} of {len(known):,} numbers have a percent sign, which is left away"
+    return f"amounts in {next(iter(found))}" if found else ""
+
+
+def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -> None:
+    """Whole numbers may be codes, or name the row; codes of diagnoses have a point, too."""
+    words = _words(column.name)
+    if words & _DIAGNOSES or (are_whole and words & _CODES):
+        column.kind = "category"
+        column.note = f"codes, by the name; read as categories{_or_type(column, 'number')}"
+    elif are_whole and _identifies(column.name, values(), column.n_distinct):
+        column.kind = "id"
+        column.note = f"another number in every row{_or_type(column, 'number', 'to learn from it')}"
+
+
+def about_dates(column: Column, known: pa.ChunkedArray) -> str:
+    """Say in which form dates were read, and what about it is a guess."""
+    assert column.date_format is not None
+    read = dates(known, column.date_format)
+    said = [f"read as {column.date_format.replace('|', ' or ')}" if column.date_format != "ISO8601" else ""]
+    cell = ambiguous_cell(known, column.date_format)
+    if cell is not None:
+        is_day_first = column.date_format.startswith("%d")
+        which, other = ("day", "month") if is_day_first else ("month", "day")
+        day = dates(pa.chunked_array([[cell]]), column.date_format)[0]
+        said = [f"{cell} is read {which} first, as {day:%Y-%m-%d}: a guess{_or_type(column, f'date:{other}-first')}"]
+    elif "%y" in column.date_format:
+        said.append(f"years from {read.min():%Y} to {read.max():%Y}")
+    if strange := first_strange(known, read.notna().to_numpy()):
+        said.append(f"{int(read.isna().sum()):,} cells are not dates, such as {strange[1][:30]!r}; read as missing")
+    return "; ".join(filter(None, said))
+
+
+def _agree_on_days(columns: list[Column], table: Table, told: set[str]) -> None:
+    """Where day or month come first is open in one column, the other columns of the file may tell."""
+    decided = {}
+    for column in columns:
+        if column.date_format and swapped(column.date_format) and "a guess" not in column.note:
+            decided[column.date_format[2]] = (column.date_format[:2], column.name)
+    for column in columns:
+        if column.name in told or column.date_format is None or "a guess" not in column.note:
+            continue
+        first, witness = decided.get(column.date_format[2], (None, None))
+        if first is None:
+            continue
+        if not column.date_format.startswith(first):
+            column.date_format = swapped(column.date_format)
+        known = texts(table.columns[column.name]).drop_null()
+        column.note = f"{about_dates(column, known)}; {witness!r} has the same order"
+
+
+def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
+    """Texts that are neither numbers nor dates: categories, free text, or names of the rows."""
+    if pc.any(pc.match_substring_regex(known, r"^[+-]?0\d+$")).as_py() and find_digits(known):
+        column.note = f"some begin with 0, so they are codes{_or_type(column, 'number')}"
+    if column.n_distinct <= _MANY:
+        return
+    n_words = pc.mean(pc.add(pc.count_substring(known, " "), 1)).as_py()
+    share_distinct = column.n_distinct / len(known)
+    if n_words >= _WORDS_OF_TEXT or (n_words >= _WORDS_OF_NOTES and share_distinct > 0.5):
+        column.kind = "text"
+        column.note = f"{n_words:.0f} words on average{_or_type(column, 'category')}"
+    elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
+        column.kind = "id"
+        column.note = f"another text in every row{_or_type(column, 'category', 'to learn from it')}"
+    elif share_distinct > 0.5:
+        column.note = f"{column.n_distinct:,} categories in {len(known):,} cells{_or_type(column, 'text')} or ignore"
+
+
+def find_digits(known: pa.ChunkedArray) -> bool:
+    """Whether all texts are digits alone."""
+    return bool(pc.all(pc.match_substring_regex(known, r"^\d+$")).as_py())
+
+
+def _identifies(name: str, known: Any, n_distinct: int) -> bool:
+    """Whether whole numbers name their row: all distinct, and either named like an id or simply counting up."""
+    if n_distinct < len(known) or n_distinct <= _MANY:
+        return False
+    steps = np.diff(np.asarray(known.to_numpy(), dtype=float))
+    return bool(_NAMED_LIKE_AN_ID.search(name)) or bool((steps == 1).all())
+
+
+def _words(name: str) -> set[str]:
+    """Words of a column's name, whether set apart by marks or by capital letters."""
+    return {w.lower() for w in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*(?![a-z])", name)} | {name.lower()}
+
+
+def _or_type(column: Column, kind: str, when: str = "otherwise") -> str:
+    return f"; {option('type', (column.name, kind))} {when}"

@@ -1,0 +1,143 @@
+"""What the words in a label column may mean besides classes: told by the user, else pointed out or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.spelling import Variants, find_variants
+from dips._files.unlabeled_words import find_unlabeled_words
+from dips._tools.wording import option
+from dips.exceptions import DataError
+
+_FEW = 10  # rows of a class; where a spelling has fewer, going on would be wrong
+_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class LabelWords:
+    """What was found in a label column.
+
+    Attributes
+    ----------
+    variants : labels in several spellings
+    merged : whether their spellings were merged
+    unlabeled : labels that look like a word for "no label", with their rows
+    """
+
+    variants: list[Variants] = field(default_factory=list)
+    merged: bool = False
+    unlabeled: dict[str, int] = field(default_factory=dict)
+
+    def notes(self, name: str) -> list[str]:
+        """Say what was found, with the options that settle it."""
+        notes = []
+        if self.variants and self.merged:
+            notes.append(f"Spellings of one label in {name!r} are merged: {_spelled(self.variants)}.")
+        elif self.variants:
+            notes.append(
+                f"Labels in {name!r} look like spellings of one: {_spelled(self.variants)}; "
+                f"{option('merge_labels', True)} merges them."
+            )
+        for word, n in self.unlabeled.items():
+            mark = option("unlabeled_mark", word)
+            notes.append(
+                f"{word!r} ({n:,} rows) in {name!r} is taken as a class, but looks like a word for 'no label'; if it "
+                f"is one, say {mark}."
+            )
+        return notes
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def settle_words(
+    cells: pa.ChunkedArray,
+    name: str,
+    merge_labels: bool | None,
+    map_label: Mapping[str, str],
+    keep: Collection[str] = (),
+) -> tuple[pa.ChunkedArray, LabelWords]:
+    """Apply what the user said about the labels, and find what nothing was said about.
+
+    Parameters
+    ----------
+    cells : labels as texts
+    name : of the column
+    merge_labels : merge the spellings of one label; False keeps every label as it is; None was not said
+    map_label : other names for labels
+    keep : labels that are classes, although they look like a word for "no label"
+    """
+    cells = _renamed(cells, map_label, name)
+    counts = _counts(cells)
+    if merge_labels is False:
+        return cells, LabelWords()
+    variants = find_variants(counts)
+    unlabeled = {word: n for word, n in find_unlabeled_words(counts).items() if word not in keep}
+    _refuse_majority_without_label(counts, unlabeled, name)
+    if merge_labels:
+        spellings = {s: v.label for v in variants for s in v.spellings if s != v.label}
+        return _renamed(cells, spellings, name), LabelWords(variants, True, unlabeled)
+    _refuse_few(variants, name)
+    return cells, LabelWords(variants, False, unlabeled)
+
+
+def _refuse_few(variants: list[Variants], name: str) -> None:
+    rare = [(n, s) for v in variants for s, n in v.spellings.items() if n < _FEW]
+    if rare:
+        n, spelling = min(rare)
+        raise DataError(
+            f"Labels in {name!r} look like spellings of one ({_spelled(variants)}), and as a class {spelling!r} would "
+            f"have {n} rows; say {option('merge_labels', True)} to merge them, "
+            f"{option('map_label', (spelling, 'LABEL'))} to name the right one yourself, or "
+            f"{keep_labels()} if every spelling is a class."
+        )
+
+
+def _refuse_majority_without_label(counts: Mapping[str, int], unlabeled: Mapping[str, int], name: str) -> None:
+    if unlabeled and len(counts) > 1:
+        word, n = next(iter(unlabeled.items()))
+        if n == max(counts.values()):
+            raise DataError(
+                f"The most frequent label of {name!r} is {word!r} ({n:,} of {sum(counts.values()):,} rows), which "
+                f"looks like a word for 'no label'; say {option('unlabeled_mark', word)}, or "
+                f"{option('keep_label', word)} if it is a class."
+            )
+
+
+def keep_labels() -> str:
+    """Write the option that takes every label as it is."""
+    merge = option("merge_labels", True)
+    return merge.replace("--merge", "--no-merge").replace("True", "False")
+
+
+def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> pa.ChunkedArray:
+    if not names:
+        return cells
+    old = pa.array(list(names), pa.string())
+    position = pc.index_in(cells, old)
+    unknown = set(range(len(names))) - set(position.drop_null().unique().to_pylist())
+    if unknown:
+        raise DataError(
+            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is no label of {column!r}; write it as "
+            "it is in the table."
+        )
+    return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)
+
+
+def _counts(cells: pa.ChunkedArray) -> dict[str, int]:
+    counts = pc.value_counts(cells.drop_null()).to_pylist()
+    return {c["values"]: c["counts"] for c in counts}
+
+
+def _spelled(variants: list[Variants]) -> str:
+    return " · ".join(
+        ", ".join(f"{s!r} ({n:,})" for s, n in list(v.spellings.items())[:_SHOWN])
+        + (", …" if len(v.spellings) > _SHOWN else "")
+        for v in variants[:_SHOWN]
+    )

@@ -1,0 +1,129 @@
+"""Numbers as people write them: either decimal mark, groups of thousands, currencies and percent signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.values import MOSTLY, SOME, is_number, texts
+from dips._tools.arrays import Array
+
+_UNIT = r"(?:\p{Sc}|%|‰|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|INR|CNY)"
+_EXPONENT = r"([eE][+-]?\d+)?$"
+_THREE_DIGITS = {
+    ",": r"^[+-]?[1-9]\d{0,2}(,\d{3})+$",
+    ".": r"^[+-]?[1-9]\d{0,2}\.\d{3}$",
+}
+
+
+@dataclass(frozen=True)
+class NumberStyle:
+    """How numbers are written: the decimal mark, and whether thousands are set apart."""
+
+    decimal: str = "."
+    grouped: bool = False
+
+
+STYLES = (NumberStyle("."), NumberStyle(".", True), NumberStyle(","), NumberStyle(",", True))
+
+
+def numbers(column: pa.ChunkedArray, style: NumberStyle = STYLES[0]) -> Array:
+    """Numbers of a column, NaN where a cell is missing or not a number.
+
+    Examples
+    --------
+    >>> numbers(pa.chunked_array([["$1,526.12", "76.2%", "(3)"]]), NumberStyle(".", True)).tolist()
+    [1526.12, 76.2, -3.0]
+    """
+    if pa.types.is_boolean(column.type) or is_number(column.type):
+        values = column.cast(pa.float64(), safe=False).to_numpy()
+    else:
+        values = _parsed(texts(column), style)
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
+    """Return how (nearly) all texts are written as numbers, or None where they are not numbers.
+
+    Numbers that begin with a zero are codes: 00123 is not 123. Where 1,526 could be either, it is one thousand.
+
+    Examples
+    --------
+    >>> find_number_style(pa.chunked_array([["326,93 €", "2"]])), find_number_style(pa.chunked_array([["007", "2"]]))
+    (NumberStyle(decimal=',', grouped=False), None)
+    """
+    known = cells.drop_null()
+    some = known.slice(0, SOME)
+    if len(known) == 0 or pc.any(pc.match_substring_regex(some, r"^[+-]?0\d")).as_py():
+        return None
+    is_plain = _share(some, STYLES[0]) == 1
+    likely = [style for style in (STYLES[:2] if is_plain else STYLES) if _share(some, style) >= MOSTLY]
+    if not likely or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
+        return None
+    best, most = likely[0], 0.0
+    for style in likely:
+        share = _share(known, style)
+        if share > most:
+            best, most = style, share
+        if most == 1:
+            break
+    return best if most >= MOSTLY else None
+
+
+def units(cells: pa.ChunkedArray) -> dict[str, int]:
+    """Count the currencies and percent signs beside the numbers, the most frequent first."""
+    found = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
+    counts = pc.value_counts(pc.struct_field(found.drop_null(), "unit")).to_pylist()
+    return {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: -c["counts"])}
+
+
+def is_ambiguous(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
+    """Whether every mark stands before three digits, so that 1,526 may be a thousand or one and a half."""
+    mark = "," if style == NumberStyle(".", True) else "." if style == NumberStyle(".") else None
+    if mark is None:
+        return False
+    known = cells.drop_null()
+    return _are_marked_so(known.slice(0, SOME), mark) and _are_marked_so(known, mark)
+
+
+def _are_marked_so(cells: pa.ChunkedArray, mark: str) -> bool:
+    bare = _without_units(cells)
+    marked = bare.filter(pc.match_substring(bare, mark))
+    has_other = pc.any(pc.match_substring(bare, "." if mark == "," else ",")).as_py()
+    return len(marked) > 0 and not has_other and pc.all(pc.match_substring_regex(marked, _THREE_DIGITS[mark])).as_py()
+
+
+def _share(cells: pa.ChunkedArray, style: NumberStyle) -> float:
+    return float(np.isfinite(numbers(cells, style)).mean())
+
+
+def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:
+    if style == STYLES[0]:
+        try:
+            return cells.cast(pa.float64()).to_numpy()
+        except pa.ArrowInvalid:
+            pass
+    bare = _without_units(cells)
+    if style.grouped:
+        for _ in range(4):  # a match takes the digits before and after one gap
+            bare = pc.replace_substring_regex(bare, r"(\d)[ \x{00A0}\x{202F}\x{2009}\x{2019}'](\d{3})", r"\1\2")
+    if style.decimal == ",":
+        groups = r"(\d{1,3}(\.\d{3})+|\d+)" if style.grouped else r"\d+"
+        plain = pc.replace_substring(pc.replace_substring(bare, ".", ""), ",", ".")
+        bare = pc.if_else(pc.match_substring_regex(bare, rf"^[+-]?{groups}(,\d+)?{_EXPONENT}"), plain, "x")
+    elif style.grouped:
+        is_grouped = pc.match_substring_regex(bare, rf"^[+-]?[1-9]\d{{0,2}}(,\d{{3}})+(\.\d*)?{_EXPONENT}")
+        bare = pc.if_else(is_grouped, pc.replace_substring(bare, ",", ""), bare)
+    return pd.to_numeric(bare.to_pandas(), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+
+
+def _without_units(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Strip currency and percent signs; (3) is how bookkeepers write -3."""
+    bare = pc.replace_substring(cells, "−", "-")
+    bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
+    bare = pc.replace_substring_regex(bare, rf"^([+-]?)\s*{_UNIT}\s*", r"\1")
+    return pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")

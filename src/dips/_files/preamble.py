@@ -1,0 +1,58 @@
+"""Lines above the header: a title, a date of export, a blank line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+_MOST = 50  # lines that may stand above a header
+
+
+def find_header(rows: Sequence[Sequence[str]], wanted: Collection[str] = ()) -> int:
+    """Return which row names the columns: the one that holds the wanted names, else the first that can.
+
+    A title has one cell where the rows of the table have many, or half as many at most. Names are texts, none is empty
+    and no two are the same.
+
+    Examples
+    --------
+    >>> find_header([["Report of ward 7"], ["exported", "2024"], [], ["age", "ward", "outcome"], ["50", "a", "ill"]])
+    3
+    >>> find_header([["age", "ward"], ["50", "a"]])
+    0
+    """
+    rows = [[cell.strip() for cell in row] for row in rows]
+    hits = [len(set(row) & set(wanted)) for row in rows[:_MOST]]
+    if any(hits):
+        return hits.index(max(hits))
+    widths = Counter(len(row) for row in rows if len(row) > 1)
+    if not widths:
+        return 0
+    width = widths.most_common(1)[0][0]
+    for position, row in enumerate(rows[:_MOST]):
+        n_filled = sum(map(bool, row))
+        if len(row) == width and n_filled > max(1, width / 2):
+            return position if position == 0 or _are_names(row) else 0
+        if position == 0 and n_filled > max(1, width / 2):
+            return 0  # a header that does not fit the rows
+    return 0
+
+
+def _are_names(row: Sequence[str]) -> bool:
+    return all(row) and len(set(row)) == len(row) and not any(_is_number(cell) for cell in row)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def preamble_note(source: str, n_lines: int, first: str, option: str) -> str:
+    """Say what was left out above the header."""
+    above = "The first line" if n_lines == 1 else f"The first {n_lines} lines"
+    title = first if len(first) <= 40 else first[:39] + "…"
+    verb, them = ("is", "it") if n_lines == 1 else ("are", "them")
+    return f"{above} of {source} ({title!r}) {verb} no part of the table; {option} 0 takes {them} in."

@@ -1,0 +1,92 @@
+"""Tables of SQLite databases, by address: ``sqlite:///visits.db?table=patients``. The file is opened read-only."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+import pyarrow as pa
+
+from dips._files.limits import check_metadata
+from dips.exceptions import DataError
+
+SUFFIXES = (".db", ".sqlite", ".sqlite3")
+_BATCH = 50_000
+_LONGEST = 1 << 26  # bytes of a cell
+_SCHEME = "sqlite:"
+
+
+def is_address(data: Any) -> bool:
+    """Whether a text names a table of a database."""
+    return str(data).startswith(_SCHEME)
+
+
+def file_of(address: str) -> Path:
+    """Return the database file.
+
+    Examples
+    --------
+    >>> file_of("sqlite:///visits.db?table=patients").as_posix(), file_of("sqlite:////srv/visits.db").as_posix()
+    ('visits.db', '/srv/visits.db')
+    """
+    return Path(unquote(urlsplit(address).path).removeprefix("/")).expanduser()
+
+
+def address_of(path: Path) -> str:
+    """Return the address of a database that has one table."""
+    return f"sqlite:///{quote(str(path))}"
+
+
+def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
+    """Return the table that the address names, and notes; the only table of a database needs no name."""
+    path = file_of(address)
+    if not path.is_file():
+        raise DataError(f"There is no database {path}; write sqlite:///FILE?table=NAME.")
+    asked = parse_qs(urlsplit(address).query).get("table", [None])[0]
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")  # a view of a file from elsewhere calls no function
+            database.text_factory = lambda text: text.decode("utf-8", "replace")
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            name = _table_name(database, asked, path)
+            return _read(database, name, path), [] if asked else [f"{path} has one table, {name!r}, which is read."]
+    except sqlite3.Error as error:
+        raise DataError(f"{path} cannot be read as a SQLite database: {error}.") from error
+
+
+def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> str:
+    found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    names = [name for (name,) in found if not name.startswith("sqlite_")]
+    if asked is not None and asked in names:
+        return asked
+    if asked is None and len(names) == 1:
+        return names[0]
+    missing = "which table?" if asked is None else f"there is no table {asked!r}."
+    raise DataError(
+        f"{path}: {missing} It has {', '.join(names[:12]) or 'none'}; write sqlite:///{path}?table="
+        f"{names[0] if names else 'NAME'}."
+    )
+
+
+def _read(database: sqlite3.Connection, name: str, path: Path) -> pa.Table:
+    quoted = name.replace('"', '""')
+    rows = database.execute(f'SELECT * FROM "{quoted}"')  # a name that the database itself gave
+    header = [column[0] for column in rows.description]
+    batches, n_rows = [], 0
+    while batch := rows.fetchmany(_BATCH):
+        n_rows += len(batch)
+        check_metadata(path, n_rows, len(header))  # a view can make rows without end of nothing
+        batches.append([list(column) for column in zip(*batch, strict=True)])
+    columns = [_column([v for batch in batches for v in batch[j]]) for j in range(len(header))]
+    return pa.table(columns, names=header)
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """SQLite checks no types: a column of several becomes text."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([None if v is None else str(v) for v in values], pa.string())

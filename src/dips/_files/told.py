@@ -1,0 +1,91 @@
+"""A column as the user says it is: ``zip=category``, ``seen=date:month-first``, ``price=number:comma``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.columns import Column
+from dips._files.dates import dates, find_date_format, is_date_format, swapped
+from dips._files.numbers import STYLES, NumberStyle, find_number_style, numbers
+from dips._files.values import example, first_strange, is_number, is_text, texts
+from dips.exceptions import DataError, SettingsError
+
+KINDS_TO_TELL = ("category", "number", "date", "text", "id", "ignore")
+_HOW = {"number": ("comma", "point"), "date": ("day-first", "month-first")}
+
+
+def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+    """Return kinds by column, from a mapping or from texts such as ``zip=category``.
+
+    Examples
+    --------
+    >>> read_types(["zip=category", "seen=date:month-first"])
+    {'zip': 'category', 'seen': 'date:month-first'}
+    """
+    if isinstance(types, Mapping):
+        found = dict(types)
+    else:
+        pairs = [types] if isinstance(types, str) else list(types)
+        found = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
+    for column, told in found.items():
+        kind, _, how = str(told).partition(":")
+        is_form = kind == "date" and "%" in how and is_date_format(how)
+        if not column or kind not in KINDS_TO_TELL or not (not how or how in _HOW.get(kind, ()) or is_form):
+            raise SettingsError(
+                f"type {f'{column}={told}'!r} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where number "
+                "may be number:comma or number:point, and date date:day-first, date:month-first or date:%d.%m.%Y."
+            )
+    return found
+
+
+def told_column(name: str, raw: pa.ChunkedArray, told: str) -> Column:
+    """Read a column as it was told; refuse what no cell can be read as."""
+    kind, _, how = told.partition(":")
+    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as told")
+    known = raw.drop_null()
+    if kind in ("ignore", "id") or len(known) == 0:
+        return column
+    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    if kind == "number" and is_text(raw.type):
+        _read_as_numbers(column, texts(raw), how)
+    elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):
+        _read_as_dates(column, texts(raw), how)
+    elif kind == "date" and not pa.types.is_temporal(raw.type):
+        raise DataError(f"Column {name!r} is told to hold dates, but its values are {raw.type}.")
+    return column
+
+
+def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
+    if how:
+        style = NumberStyle("," if how == "comma" else ".", grouped=True)
+    else:
+        shares = {style: np.isfinite(numbers(cells, style)).mean() for style in reversed(STYLES)}
+        style = find_number_style(cells) or max(reversed(shares), key=lambda style: shares[style])
+    column.decimal, column.grouped = style.decimal, style.grouped
+    _say_unread(column, cells, np.isfinite(numbers(cells, style)), "numbers")
+
+
+def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
+    found = how if "%" in how else find_date_format(cells)
+    if found is None:
+        raise DataError(
+            f"Column {column.name!r} is told to hold dates, but the form of cells such as {column.example!r} is not "
+            f"known; name it, as in {column.name}=date:%d.%m.%Y."
+        )
+    if how.endswith("-first") and not found.startswith(f"%{how[0]}"):
+        found = swapped(found) or found
+    column.date_format = found
+    _say_unread(column, cells, dates(cells, found).notna().to_numpy(), "dates")
+
+
+def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:
+    strange = first_strange(cells, is_read)
+    if not is_read.any():
+        raise DataError(f"Column {column.name!r} is told to hold {what}, but no cell is one, such as {strange}.")
+    if strange is not None:
+        n = len(cells) - cells.null_count - int(is_read.sum())
+        column.note = f"as told; {n:,} cells are not {what}, such as {strange[1][:30]!r}; read as missing"

@@ -1,0 +1,59 @@
+"""What the most frequent answer alone would score; a model has to be measured against it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dips._files.target import Target
+from dips._study.metrics import METRICS
+from dips._tools.arrays import Array
+from dips._tools.wording import option
+
+_ONE_SIDED = 0.9  # of the labels; there accuracy hardly tells models apart
+_NEAR_CHANCE = 0.01
+
+
+def majority(target: Target) -> dict[str, Any]:
+    """Return the most frequent label and its share of the labels."""
+    counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
+    return {"label": target.classes[int(counts.argmax())], "share": float(counts.max() / counts.sum())}
+
+
+def baseline_scores(train: Array, test: Array, target: Target) -> dict[str, Any]:
+    """Scores on the test labels of always answering as frequently as the classes are in training."""
+    counts = np.bincount(train, minlength=len(target.classes))
+    p = np.tile(counts / counts.sum(), (test.size, 1))
+    scores = {name: metric.score(test, p, target.positive) for name, metric in METRICS.items()}
+    return {"label": target.classes[int(counts.argmax())], **scores}
+
+
+def imbalance_notes(target: Target, metric: str) -> list[str]:
+    """Suggest another metric where nearly all labels are the same."""
+    most = majority(target)
+    if most["share"] < _ONE_SIDED or metric != "accuracy":
+        return []
+    counts = np.bincount(target.codes[target.is_labeled])
+    rare = ", ".join(f"{c!r} {n:,}" for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
+    better = option("metric", better_metric(target))
+    return [
+        f"{most['share']:.1%} of the labels are {most['label']!r} ({rare} rows): always answering that has the same "
+        f"accuracy, which therefore says little. Decide by {better}."
+    ]
+
+
+def better_metric(target: Target) -> str:
+    """Return the metric that tells models apart where one class is rare."""
+    return "average_precision" if len(target.classes) == 2 else "balanced_accuracy"
+
+
+def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[str]:
+    """Warn where the kept model tells the classes apart no better than a guess."""
+    found, chance = scores["balanced_accuracy"]["value"], 1 / len(target.classes)
+    if found > chance + _NEAR_CHANCE:
+        return []
+    return [
+        f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is {found:.1%}, "
+        f"and that of a guess {chance:.1%}. Do not use it."
+    ]

@@ -1,0 +1,132 @@
+"""Rows that are the same in every column that is learned from: counted, kept on one side of a split, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dips._data.labels import UNLABELED
+from dips._files.columns import Column, Schema
+from dips._files.read import Table
+from dips._tools.arrays import Array, Rows
+
+_PRIME = np.uint64(1_099_511_628_211)
+_MOSTLY_DIFFERENT = 0.5  # distinct rows; where fewer differ, being the same says nothing
+_BEYOND_CHANCE = 5.0  # times as many equal pairs as columns that know nothing of each other would make
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Which rows are the same.
+
+    Attributes
+    ----------
+    same : (n,) code of each row's contents
+    codes : (n,) label of each row, -1 for none
+    by_nature : whether rows are often the same in this table, so that it says nothing
+    verified : (n,) mask of the labels that somebody has checked
+    """
+
+    same: Array
+    codes: Array
+    by_nature: bool
+    verified: Array
+
+    @cached_property
+    def repeats(self) -> Rows:
+        """Rows that repeat an earlier one."""
+        first = np.unique(self.same, return_index=True)[1]
+        return np.setdiff1d(np.arange(self.same.size), first)
+
+    @cached_property
+    def contrary(self) -> pd.DataFrame:
+        """Labeled rows whose label is not that of most of the rows that are the same.
+
+        One line for each: `row`, `code` (the label of most others), `other` (a row that has it), and `share` (of the
+        labels of the same contents that differ). Two labels that are as frequent are both contrary. A verified label
+        never is; where there are some, it is them that the others are compared with.
+        """
+        labeled = np.flatnonzero(self.codes != UNLABELED)
+        rows = pd.DataFrame({"row": labeled, "same": self.same[labeled], "code": self.codes[labeled]})
+        several = rows[rows.groupby("same")["code"].transform("nunique") > 1]
+        found: list[dict[str, Any]] = []
+        for _, part in several.groupby("same"):
+            is_verified = self.verified[part["row"]]
+            judges = part[is_verified] if is_verified.any() else part
+            counts = judges["code"].value_counts()
+            for row, code in part.loc[~is_verified, ["row", "code"]].itertuples(index=False):
+                if counts.get(code) == counts.max() and (counts == counts.max()).sum() == 1:
+                    continue
+                usual = counts[counts.index != code].idxmax()
+                other = judges.loc[judges["code"] == usual, "row"].iloc[0]
+                share = float((part["code"] != code).mean())
+                found.append({"row": row, "code": usual, "other": other, "share": share})
+        return pd.DataFrame(found, columns=["row", "code", "other", "share"])
+
+    @property
+    def groups(self) -> Array | None:
+        """Groups that no split may divide, or None where no row repeats another."""
+        return None if self.by_nature or not self.repeats.size else self.same
+
+    def notes(self) -> list[str]:
+        """Say how many rows are the same, and what that means."""
+        if self.by_nature or not self.repeats.size:
+            return []
+        is_labeled = self.codes != UNLABELED
+        both = np.intersect1d(self.same[is_labeled], self.same[~is_labeled])
+        n_across = int(np.isin(self.same[~is_labeled], both).sum())
+        listed = ", ".join(str(row + 1) for row in self.repeats[:_LISTED])
+        more = ", …" if self.repeats.size > _LISTED else ""
+        repeat = "row repeats an earlier one" if self.repeats.size == 1 else "rows repeat an earlier one"
+        notes = [
+            f"{self.repeats.size:,} {repeat} in every column (row {listed}{more}); the same rows are kept on one side "
+            "of every split."
+        ]
+        if n_across:
+            notes.append(f"{n_across:,} unlabeled rows are the same as a labeled one.")
+        if len(self.contrary):
+            notes.append(
+                f"{len(self.contrary):,} labels contradict those of rows that are the same; they are suspects."
+            )
+        return notes
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "n_repeats": int(self.repeats.size),
+            "n_contrary": 0 if self.by_nature else len(self.contrary),
+            "by_nature": self.by_nature,
+            "rows": (self.repeats[:1_000] + 1).tolist(),
+        }
+
+
+def find_duplicates(table: Table, schema: Schema, codes: Array, verified: Array | None = None) -> Duplicates:
+    """Compare the rows in all columns that are learned from."""
+    hashed = np.zeros(table.n_rows, dtype=np.uint64)
+    chance = 1.0  # that two rows are the same, were the columns independent
+    for column in schema.used:
+        cells = _codes(column, table.columns[column.name])
+        shares = np.bincount(cells) / cells.size
+        chance *= float((shares**2).sum())
+        hashed = (hashed ^ pd.util.hash_array(cells)) * _PRIME
+    _, same, sizes = np.unique(hashed, return_inverse=True, return_counts=True)
+    n_pairs = float((sizes * (sizes - 1) / 2).sum())
+    expected = chance * table.n_rows * (table.n_rows - 1) / 2
+    by_nature = sizes.size < _MOSTLY_DIFFERENT * table.n_rows or n_pairs <= _BEYOND_CHANCE * expected
+    return Duplicates(same, codes, by_nature, np.zeros(codes.size, dtype=bool) if verified is None else verified)
+
+
+def _codes(column: Column, raw: pa.ChunkedArray) -> Array:
+    """Whole numbers that are the same where cells are the same."""
+    if column.kind == "number":
+        return pd.factorize(column.values(raw), use_na_sentinel=False)[0]
+    if column.kind == "date":
+        return pd.factorize(column.values(raw).to_numpy(), use_na_sentinel=False)[0]
+    encoded = column.values(raw).combine_chunks().dictionary_encode()
+    return np.asarray(encoded.indices.fill_null(len(encoded.dictionary)), dtype=np.int64)

@@ -1,0 +1,81 @@
+"""Rows that belong together, such as the visits of one patient: named by the user, or noticed and pointed out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from dips._files.columns import Column, Schema
+from dips._files.read import Table
+from dips._tools.arrays import Array
+from dips._tools.wording import option
+from dips.exceptions import DataError
+
+_WHO = {"patient", "subject", "customer", "client", "person", "member", "household", "user", "account", "participant",
+        "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
+_WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
+_LEAST, _MANY_ROWS_EACH = 30, 100  # values of an id; rows that one value has on average at most
+
+
+def group_codes(table: Table, name: str) -> Array:
+    """Return a code for every value of the column; a row without a value is a group of its own."""
+    codes = pd.factorize(np.asarray(table.columns[name].to_pandas(), dtype=object))[0]
+    missing = codes == -1
+    codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
+    if np.unique(codes).size < 2:
+        raise DataError(f"{option('group')} {name!r} has one value in all rows; name a column that tells groups apart.")
+    return codes
+
+
+def joined(*several: Array | None) -> Array | None:
+    """Return groups that hold together what any of the given ones does; None where none is given.
+
+    Examples
+    --------
+    >>> joined(np.array([0, 0, 1, 2]), None, np.array([0, 1, 2, 2])).tolist()
+    [0, 0, 1, 1]
+    """
+    given = [np.unique(groups, return_inverse=True)[1] for groups in several if groups is not None]
+    if len(given) < 2:
+        return given[0] if given else None
+    n, start, rows, nodes = given[0].size, given[0].size, [], []
+    for groups in given:
+        rows.append(np.arange(n))
+        nodes.append(start + groups)
+        start += int(groups.max()) + 1
+    at = np.concatenate(rows), np.concatenate(nodes)
+    graph = sp.coo_matrix((np.ones(at[0].size), at), shape=(start, start))
+    return connected_components(graph, directed=False)[1][:n]
+
+
+def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:
+    """Return columns that name somebody or something which has several rows, with the number of its values."""
+    return {c.name: c.n_distinct for c in schema.columns if _repeats(c, table.n_rows - c.n_missing)}
+
+
+def group_notes(found: dict[str, int], n_rows: int) -> list[str]:
+    """Name the option for ids that repeat."""
+    return [
+        f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows of one value belong together, say "
+        f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
+        for name, n in found.items()
+    ]
+
+
+def describe_groups(groups: Array) -> dict[str, Any]:
+    """Plain data."""
+    sizes = np.bincount(groups)
+    return {"n_groups": int((sizes > 0).sum()), "largest": int(sizes.max())}
+
+
+def _repeats(column: Column, n_rows: int) -> bool:
+    words = {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
+    is_named_so = bool(words & _WHO) or (bool(words & _WHICH) and column.kind in ("id", "category", "number"))
+    if not is_named_so or column.kind in ("text", "date") or "codes" in column.note:
+        return False
+    return _LEAST <= column.n_distinct < n_rows <= _MANY_ROWS_EACH * column.n_distinct

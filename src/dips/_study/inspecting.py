@@ -1,0 +1,155 @@
+"""A look before the work: what the columns hold, what is guessed, what is doubtful, and which options settle it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dips._files.columns import Schema
+from dips._files.prepare import Preparation
+from dips._files.read import Table
+from dips._files.sample import Look, look_at
+from dips._files.sources import named_sources
+from dips._files.target import Target, read_target
+from dips._study.baseline import better_metric, imbalance_notes, majority
+from dips._study.data import understand_columns
+from dips._study.duplicates import Duplicates, find_duplicates
+from dips._study.groups import group_notes, repeated_ids
+from dips._study.leaks import Leak, LeakCheck
+from dips._study.settings import Settings
+from dips._tools.wording import option
+from dips.exceptions import DataError
+
+_ROWS_OF_LEAKS = 2_000
+
+
+@dataclass
+class Inspection:
+    """What was found.
+
+    Attributes
+    ----------
+    n_rows : of the table; ``look`` holds all of them, or a sample
+    schema : the columns besides the target
+    target : the labels, or None where there is no target or it cannot be used
+    problem : why a study of this table would be refused, if it would be
+    duplicates : rows that are the same; None where only a sample was looked at
+    repeated_ids, leaks : as in a study
+    """
+
+    look: Look
+    schema: Schema
+    target: Target | None = None
+    problem: str | None = None
+    duplicates: Duplicates | None = None
+    repeated_ids: dict[str, int] = field(default_factory=dict)
+    leaks: list[Leak] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.look.n_rows
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was understood, guessed and found doubtful."""
+        notes = list(self.look.table.notes)
+        if not self.look.is_whole:
+            notes.append(f"Columns were looked at in {self.look.table.n_rows:,} rows drawn at random, not in all.")
+        if self.target is not None:
+            notes += [*self.target.notes, *imbalance_notes(self.target, "accuracy")]
+        notes += group_notes(self.repeated_ids, self.look.table.n_rows)
+        notes += [] if self.duplicates is None else self.duplicates.notes()
+        notes += [leak.sentence() for leak in self.leaks]
+        return notes + [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
+
+    @property
+    def options(self) -> list[str]:
+        """Options that what was found suggests; none is taken without being asked for."""
+        found = []
+        if self.target is not None:
+            words = self.target.words
+            found += [option("merge_labels", True)] if words.variants and not words.merged else []
+            found += [option("unlabeled_mark", word) for word in words.unlabeled]
+            found += [option("metric", better_metric(self.target))] if imbalance_notes(self.target, "accuracy") else []
+        found += [option("group", name) for name in self.repeated_ids][:1]
+        return found + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        labels = None
+        if self.target is not None:
+            counts = np.bincount(self.target.codes[self.target.is_labeled], minlength=len(self.target.classes))
+            classes = {str(c): int(n) for c, n in zip(self.target.classes, counts, strict=True)}
+            labels = self.target.words.to_json() | {"classes": classes, "majority": majority(self.target)}
+        return {
+            "rows": self.n_rows,
+            "rows_looked_at": self.look.table.n_rows,
+            "problem": self.problem,
+            "columns": self.schema.to_json(),
+            "labels": labels,
+            "leaks": [leak.to_json() for leak in self.leaks],
+            "duplicates": None if self.duplicates is None else self.duplicates.to_json(),
+            "repeated_ids": self.repeated_ids,
+            "notes": self.notes,
+            "options": self.options,
+        }
+
+
+def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection:
+    """Look at a table before the work starts; of a large file, at a sample of its rows and at all labels.
+
+    Parameters
+    ----------
+    data : path or table
+        Of several files, the first is looked at.
+    target : str, optional
+        The column with the labels.
+    **settings
+        Those of a study that say how to read the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> found = inspect(pd.DataFrame({"price": ["$5.10", "$1,200.00"] * 20, "sold": ["yes", "no"] * 20}), "sold")
+    >>> [(c.name, c.kind, c.note) for c in found.schema.columns], found.problem
+    ([('price', 'number', 'amounts in $')], None)
+    """
+    checked = Settings(target=target or "", **settings).checked()
+    wanted = () if target is None else (target,)
+    look = look_at(named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed)
+    found = Inspection(look, understand_columns(look.table, checked))
+    found.repeated_ids = {} if checked.group else repeated_ids(look.table, found.schema)
+    if target is not None:
+        try:
+            found.target = _labels(look, checked)
+        except DataError as error:
+            found.problem = str(error)
+    if found.schema.used and look.is_whole:
+        codes = np.full(look.n_rows, -1) if found.target is None else found.target.codes
+        found.duplicates = find_duplicates(look.table, found.schema, codes)
+    if found.target is not None and found.schema.used:
+        found.leaks = _leaks(look, found.schema, found.target, checked)
+    return found
+
+
+def _labels(look: Look, settings: Settings) -> Target:
+    return read_target(
+        look.labels or look.table, settings.target, settings.unlabeled_mark, settings.positive,
+        keep=settings.keep_label, merge_labels=settings.merge_labels, map_label=settings.map_label,
+    )  # fmt: skip
+
+
+def _leaks(look: Look, schema: Schema, target: Target, settings: Settings) -> list[Leak]:
+    codes = target.codes[look.rows]
+    labeled = np.random.RandomState(settings.seed).permutation(np.flatnonzero(codes != -1))[:_ROWS_OF_LEAKS]
+    rows = np.sort(labeled)
+    if rows.size < 20 or np.unique(codes[rows]).size < 2:
+        return []
+    some = Table(look.table.columns.take(pa.array(rows)), look.table.source)
+    preparation = Preparation(schema).learn(some)
+    check = LeakCheck(preparation, preparation.encode(some), codes[rows], np.arange(rows.size), settings.seed)
+    return check.leaks()

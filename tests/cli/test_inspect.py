@@ -1,0 +1,107 @@
+"""``dips inspect``: a look before the work."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips._cli.app import run as dips
+from dips._files import sample
+from dips._study.inspecting import inspect
+from tests.patients import quick_backbones
+
+RNG = np.random.RandomState(0)
+N = 300
+SEEN = pd.Timestamp("2020-01-01") + pd.to_timedelta(RNG.randint(0, 12, N) * 31, unit="D")
+CHURN = RNG.choice(["Yes", "yes", "No"], N, p=[0.3, 0.1, 0.6])
+TABLE = pd.DataFrame(
+    {
+        "customer_id": RNG.randint(0, 100, N),
+        "charge": [f"${x:,.2f}" for x in RNG.uniform(100, 5_000, N)],
+        "seen": [f"{d.month:02d}/{d.month:02d}/2020" if i else "03/04/2020" for i, d in enumerate(SEEN)],
+        "zip": [f"{z:05d}" for z in RNG.randint(500, 700, N)],
+        "closed": np.where(np.char.lower(CHURN.astype(str)) == "yes", "x", "o"),
+        "churn": CHURN,
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    TABLE.to_csv(tmp_path / "customers.csv", index=False)
+    return str(tmp_path / "customers.csv")
+
+
+def test_it_shows_types_guesses_warnings_and_options(path, capsys):
+    assert dips(["inspect", path, "--target", "churn", "--merge-labels"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "300 rows, 5 columns besides the target." in out
+    assert "Column 'charge': amounts in $." in out
+    assert "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first otherwise" in out
+    assert "Column 'zip': some begin with 0, so they are codes; --type zip=number otherwise." in out
+    assert "'closed' predicts the label almost alone (100%" in out
+    assert "Options to consider: --group customer_id --drop closed" in out
+
+
+def test_a_table_that_would_be_refused_is_shown_and_refused(path, capsys):
+    assert dips(["inspect", path, "--target", "chrun"]) == 3
+    captured = capsys.readouterr()
+    assert "charge" in captured.out
+    assert "has no column 'chrun'; did you mean 'churn'?" in captured.err
+    assert dips(["inspect", path, "--target", "chrun", "--json"]) == 3
+    assert "did you mean 'churn'?" in json.loads(capsys.readouterr().out)["problem"]
+
+
+def test_for_machines_it_is_one_document(path, capsys):
+    assert dips(["inspect", path, "-t", "churn", "--json", "--type", "zip=ignore", "--group", "customer_id"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    kinds = {c["name"]: c["kind"] for c in record["columns"]}
+    assert kinds == {"customer_id": "id", "charge": "number", "seen": "date", "zip": "dropped", "closed": "category"}
+    assert record["labels"]["variants"][0]["label"] == "Yes"
+    assert "--merge-labels" in record["options"]
+    assert record["repeated_ids"] == {}
+
+
+def test_without_a_target_the_columns_are_shown(path, capsys):
+    assert dips(["inspect", path]) == 0
+    assert "churn" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_of_a_large_file_a_sample_is_looked_at_and_all_labels(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(sample, "_LARGE_FILE", 1_000)
+    monkeypatch.setattr(sample, "_SAMPLE", 100)
+    path = tmp_path / f"large.{suffix}"
+    TABLE.to_csv(path, index=False) if suffix == "csv" else TABLE.to_parquet(path)
+    found = inspect(path, "churn", merge_labels=True)
+    assert found.n_rows == 300
+    assert 50 < found.look.table.n_rows < 200
+    assert found.target.is_labeled.sum() == 300
+    assert found.duplicates is None
+    assert any("rows drawn at random, not in all" in note for note in found.notes)
+    assert [leak.columns for leak in found.leaks] == [("closed",)]
+    assert found.look.table.columns["charge"].to_pylist() == TABLE["charge"].iloc[found.look.rows].tolist()
+
+
+def test_a_broken_line_of_a_large_file_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sample, "_LARGE_FILE", 1_000)
+    path = tmp_path / "large.csv"
+    path.write_text(TABLE.to_csv(index=False) + "1,2\n")
+    assert dips(["inspect", str(path)]) == 3
+    assert "Line 302 of" in capsys.readouterr().err
+
+
+def test_what_the_options_say_is_kept_in_the_run_and_can_be_run_again(path, tmp_path, capsys):
+    said = ["--merge-labels", "--type", "zip=ignore", "--group", "customer_id", "--drop", "closed"]
+    quick = ["--time-limit", "0.0001", "--json"]
+    with quick_backbones():
+        assert dips(["fit", path, "-t", "churn", "-o", str(tmp_path / "run"), *said, *quick]) == 0
+        config = str(tmp_path / "run" / "config.json")
+        assert dips(["fit", "--config", config, "-o", str(tmp_path / "again"), *quick]) == 0
+    settings = [json.loads((tmp_path / name / "config.json").read_text())["settings"] for name in ("run", "again")]
+    assert settings[0] == settings[1]
+    assert (settings[0]["type"], settings[0]["merge_labels"]) == ({"zip": "ignore"}, True)
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["reading"]["labels"]["merged"]
+    assert metrics["reading"]["groups"]["n_groups"] <= 100

@@ -1,0 +1,209 @@
+"""Columns as real tables have them: understood, or the guess is said with the option that overrules it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips._files import DataError, Preparation, read_table, understand
+from dips._files.told import read_types
+from dips._tools.wording import command_line
+from dips.exceptions import SettingsError
+
+RNG = np.random.RandomState(0)
+
+
+def column(cells, name="x", **settings):
+    """Return the column as it was understood, and its values."""
+    table = read_table(pd.DataFrame({name: cells}))
+    with command_line():
+        found = understand(table, **settings).columns[0]
+    return found, found.values(table.columns[name]) if found.is_used else None
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["$1,526.12", "$326.93", "$12.00", "-$3.50"], [1526.12, 326.93, 12, -3.5]),
+        (["1.526,12 €", "326,93 €", "12,00 €", "3,5 €"], [1526.12, 326.93, 12, 3.5]),
+        (["EUR 1 526,12", "326,93", "12,00", "3,5"], [1526.12, 326.93, 12, 3.5]),
+        (["76.2%", "3 %", "100%", "12.5%"], [76.2, 3, 100, 12.5]),
+        (["1,526", "12,000,000", "7", "412"], [1526, 12_000_000, 7, 412]),
+        (["1'526.50", "326.93", "12", "7"], [1526.5, 326.93, 12, 7]),
+        (["(1,200.50)", "300.25", "12", "7"], [-1200.5, 300.25, 12, 7]),
+        (["1,5E+03", "2,25", "3", "4"], [1500, 2.25, 3, 4]),
+        (["1,5", "2,25", "1,526", "0,5"], [1.5, 2.25, 1.526, 0.5]),
+    ],
+)
+def test_numbers_with_signs_and_groups(cells, values):
+    found, read = column(cells)
+    assert found.kind == "number"
+    assert read.tolist() == values
+
+
+def test_rare_groups_of_thousands_are_not_missing():
+    found, read = column([f"{i}.25" for i in range(60)] + ["1,526.12", "12,000.50"])
+    assert found.kind == "number"
+    assert read[-2:].tolist() == [1526.12, 12000.5]
+
+
+def test_a_comma_before_three_digits_is_said_to_be_a_guess():
+    found, read = column(["1,526", "2,104", "7,300"])
+    assert read.tolist() == [1526, 2104, 7300]
+    assert found.note == "1,526 is read as thousands: a guess; --type x=number:comma if it is a decimal comma"
+    assert column(["1,526", "2,104", "7,300"], types={"x": "number:comma"})[1].tolist() == [1.526, 2.104, 7.3]
+
+
+def test_several_currencies_are_said():
+    assert "several units ($, €)" in column(["$5", "$6", "7 €"])[0].note
+
+
+def test_icd_codes_half_of_them_numeric_are_categories():
+    codes = RNG.choice(["250.00", "401.9", "428.0", "414.01", "V45.81", "E885.9", "V58.61", "I10"], 300)
+    assert column(codes, "diagnosis")[0].kind == "category"
+
+
+def test_icd_codes_nearly_all_numeric_are_categories_too_and_said():
+    codes = np.append(RNG.choice(["250.00", "401.9", "428.0", "414.01"], 290), ["V45.81", "E885.9"] * 5)
+    found, read = column(codes, "diagnosis")
+    assert found.kind == "category"
+    assert found.note.endswith("read as categories; --type diagnosis=number otherwise")
+    assert read.null_count == 0
+
+
+def test_icd_codes_that_are_all_numeric_are_known_by_their_name():
+    assert column(["250.00", "401.9", "428.0", "414.01"] * 20, "icd9_main")[0].kind == "category"
+
+
+@pytest.mark.parametrize("name", ["zip", "ZipCode", "billing_zip", "icd9_1"])
+def test_codes_without_a_leading_zero_are_known_by_their_name(name):
+    zips = RNG.randint(10_000, 99_999, 587)
+    for cells in (zips, zips.astype(str)):
+        found, _ = column(cells, name)
+        assert found.kind == "category"
+        assert "codes, by the name" in found.note
+        assert f"--type {name}=number" in found.note
+
+
+def test_zip_codes_with_a_leading_zero_are_codes_and_said():
+    found, _ = column([f"{z:05d}" for z in RNG.randint(500, 99_999, 587)], "postal")
+    assert found.kind == "category" or found.kind == "id"
+    assert "--type postal=" in found.note
+
+
+@pytest.mark.parametrize(
+    ("cells", "date_format"),
+    [
+        (["08.02.22", "31.12.21", "01.03.22"], "%d.%m.%y"),
+        (["08 February 2022", "31 December 2021"], "%d %B %Y"),
+        (["February 8, 2022", "December 31, 2021"], "%B %d, %Y"),
+        (["08-Feb-2022", "31-Dec-2021"], "%d-%b-%Y"),
+        (["2/18/22", "12/31/21"], "%m/%d/%y"),
+        (["20220208", "20211231"], "%Y%m%d"),
+        (["31/12/2021 5:30 PM", "08/02/2022 8:00 AM"], "%d/%m/%Y %I:%M %p"),
+        (["08.02.22", "31.12.21", "08 February 2022"], "%d.%m.%y|%d %B %Y"),
+    ],
+)
+def test_dates_in_other_forms(cells, date_format):
+    found, read = column(cells, "seen")
+    assert (found.kind, found.date_format) == ("date", date_format)
+    assert read.notna().all()
+    assert "read as" in found.note
+    assert set(read.dt.strftime("%Y-%m-%d")) <= {"2022-02-08", "2021-12-31", "2022-03-01", "2022-02-18"}
+
+
+def test_an_ambiguous_day_is_said_to_be_a_guess_with_the_option():
+    found, read = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen")
+    assert found.note == (
+        "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first otherwise"
+    )
+    told, other = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen", types={"seen": "date:month-first"})
+    assert (read[0].month, other[0].month, told.date_format) == (4, 3, "%m/%d/%Y")
+
+
+def test_another_column_of_the_file_tells_the_order_of_day_and_month():
+    table = read_table(pd.DataFrame({"seen": ["03/04/2020", "05/06/2020"], "left": ["03/28/2020", "05/30/2020"]}))
+    seen = understand(table).columns[0]
+    assert seen.date_format == "%m/%d/%Y"
+    assert "'left' has the same order" in seen.note
+
+
+def test_cells_that_are_not_dates_are_said():
+    found, _ = column([f"2022-02-{i:02d}" for i in range(1, 26)] + ["spring"], "seen")
+    assert "1 cells are not dates, such as 'spring'; read as missing" in found.note
+
+
+@pytest.mark.parametrize(
+    ("told", "cells", "kind"),
+    [
+        ("category", [1, 2, 3], "category"),
+        ("number", ["1", "x", "3"], "number"),
+        ("text", ["a b", "c", "d"], "text"),
+        ("id", [5.5, 6, 7], "id"),
+        ("ignore", [1, 2, 3], "dropped"),
+        ("date:%Y", ["2020", "2021", "2022"], "date"),
+    ],
+)
+def test_the_user_has_the_last_word(told, cells, kind):
+    assert column(cells, types={"x": told})[0].kind == kind
+
+
+def test_a_type_that_no_cell_has_is_refused():
+    with pytest.raises(DataError, match="'x' is told to hold numbers, but no cell is one"):
+        column(["a", "b"], types={"x": "number"})
+    with pytest.raises(DataError, match="'x' is told to hold dates, but the form of cells such as 'a'"):
+        column(["a", "b"], types={"x": "date"})
+
+
+@pytest.mark.parametrize("types", ["zip", "zip=codes", "=number", "zip=number:german"])
+def test_types_that_are_not_understood_are_refused(types):
+    with pytest.raises(SettingsError, match=r"write COLUMN=category\|number\|date\|text\|id\|ignore"):
+        read_types([types])
+
+
+def test_codes_stored_with_gaps_are_the_codes_of_the_training():
+    table = read_table(pd.DataFrame({"zip": ["90210", "10115", "90210"]}))
+    preparation = Preparation(understand(table, types={"zip": "category"})).learn(table)
+    new = read_table(pd.DataFrame({"zip": [90210.0, 10115.0, None]}))
+    assert np.array_equal(preparation.encode(new)[:2], preparation.encode(table)[:2])
+
+
+def test_a_new_table_may_have_decimal_commas_where_the_training_table_had_points():
+    doses = np.round(RNG.normal(size=40), 3)
+    table = read_table(pd.DataFrame({"dose": [f"{d}" for d in doses]}))
+    preparation = Preparation(understand(table)).learn(table)
+    new = read_table(pd.DataFrame({"dose": [f"{d}".replace(".", ",") for d in doses]}))
+    assert preparation.check(new) == [
+        "Column 'dose' has decimal commas here and had decimal points in training; read as such."
+    ]
+    assert np.array_equal(preparation.encode(new), preparation.encode(table))
+    back = Preparation(understand(new)).learn(new)
+    assert np.array_equal(back.encode(table), preparation.encode(table))
+
+
+NOTES = ["wants to cancel the contract", "asked about the last bill", "moved house, new address", "happy, no questions"]
+
+
+def test_notes_are_text_and_their_words_become_numbers_without_pickle():
+    notes = [f"{RNG.choice(NOTES)}; called {i} times, agent {i % 17}" for i in range(300)]
+    table = read_table(pd.DataFrame({"agent_note": notes}))
+    preparation = Preparation(understand(table)).learn(table)
+    assert preparation.schema.columns[0].kind == "text"
+    X = preparation.encode(table)
+    cancels = np.array([note.startswith("wants") for note in notes])
+    best = max(abs(np.corrcoef(x, cancels)[0, 1]) for x in X.T if x.std() > 0)
+    assert best > 0.7
+    again = Preparation.from_parts(preparation.to_json(), preparation.arrays())
+    assert (again.encode(table) == X).all()
+
+
+def test_short_notes_are_text_too():
+    words = ["cough", "chest pain", "fever", "nausea", "dizzy", "rash", "back pain"]
+    notes = [f"{RNG.choice(words)} {RNG.choice(words)} {i}" for i in range(100)]
+    assert column(notes, "complaint")[0].kind == "text"
+
+
+def test_a_form_of_dates_that_cannot_be_read_is_refused():
+    for form in ("%Q", "%d.%d.%Y", "%"):
+        with pytest.raises(SettingsError, match="is not understood"):
+            read_types([f"seen=date:{form}"])
+    assert read_types(["seen=date:%H:%M %d/%m/%y"]) == {"seen": "date:%H:%M %d/%m/%y"}

@@ -1,0 +1,286 @@
+"""Tables as people really have them: what would be silently wrong is found, said, and where safe mended."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips import audit, fit
+from dips._beliefs import learning
+from dips._files import Preparation
+from dips._study.compare import _folds, hold_out
+from dips._study.data import read_data
+from dips._study.duplicates import Duplicates
+from dips._study.leaks import LeakCheck
+from dips._study.settings import Settings
+from dips.exceptions import DataError
+from tests.patients import patients
+
+TABLE, WRONG = patients()
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def test_a_text_is_one_column_to_drop():
+    table = TABLE.assign(agent_note="called")
+    study = read_data(table, Settings(target="outcome", drop="agent_note").checked())
+    assert next(c.kind for c in study.schema.columns if c.name == "agent_note") == "dropped"
+
+
+def test_in_python_messages_speak_python(tmp_path):
+    with pytest.raises(DataError, match=r"^drop names 'agent_note', which is not a column besides the target"):
+        fit(TABLE, target="outcome", out=tmp_path / "run", drop="agent_note")
+
+
+def test_the_user_says_what_a_column_holds():
+    table = TABLE.assign(zip=np.random.RandomState(0).randint(10_000, 99_999, len(TABLE)))
+    kinds = {
+        c.name: c.kind for c in read_data(table, Settings(target="outcome", type={"zip": "number"})).schema.columns
+    }
+    assert kinds["zip"] == "number"
+    with pytest.raises(DataError, match="type names 'zap'"):
+        read_data(table, Settings(target="outcome", type={"zap": "number"}))
+
+
+def test_spellings_of_a_label_are_merged_on_demand():
+    table = TABLE.assign(outcome=TABLE["outcome"].mask(TABLE.index < 6, TABLE["outcome"].str.upper()))
+    with pytest.raises(DataError, match="say merge_labels=True to merge them"):
+        read_data(table, Settings(target="outcome"))
+    assert read_data(table, Settings(target="outcome", merge_labels=True)).target.classes == ["ill", "well"]
+
+
+def test_unlabeled_rows_with_a_word_stop_the_run():
+    table = TABLE.assign(outcome=TABLE["outcome"].where(TABLE.index < 60, "pending"))
+    with pytest.raises(DataError, match="say unlabeled_mark='pending'"):
+        read_data(table, Settings(target="outcome"))
+    assert read_data(table, Settings(target="outcome", unlabeled_mark=("pending",))).target.is_labeled.sum() == 60
+
+
+def visits(n_patients=60, seed=0):
+    """Several rows of each patient, who has one outcome and one way to be measured."""
+    rng = np.random.RandomState(seed)
+    patient = np.repeat(np.arange(n_patients), rng.randint(2, 6, n_patients))
+    like = rng.normal(size=(n_patients, 3))
+    ill = rng.rand(n_patients) < 0.5
+    frame = pd.DataFrame(like[patient] + 0.01 * rng.normal(size=(patient.size, 3)), columns=["a", "b", "c"])
+    return frame.assign(patient_id=[f"P{p:03d}" for p in patient], outcome=np.where(ill[patient], "ill", "well"))
+
+
+VISITS = visits()
+
+
+def test_repeated_ids_are_noticed_and_the_option_is_named():
+    study = read_data(VISITS, Settings(target="outcome"))
+    assert study.repeated_ids == {"patient_id": 60}
+    assert any("'patient_id' repeats: 60 values in" in note and "group='patient_id'" in note for note in study.notes)
+    grouped = read_data(VISITS, Settings(target="outcome", group="patient_id"))
+    assert grouped.repeated_ids == {}
+    assert next(c.kind for c in grouped.schema.columns if c.name == "patient_id") == "id"
+
+
+def test_an_id_that_does_not_repeat_is_not_a_group():
+    assert read_data(TABLE, Settings(target="outcome")).repeated_ids == {}
+
+
+def test_no_patient_is_on_both_sides_of_the_hold_out_or_of_a_fold():
+    settings = Settings(target="outcome", group="patient_id")
+    study = read_data(VISITS, settings)
+    split = hold_out(study.target, settings, study.groups)
+    patient = VISITS["patient_id"].to_numpy()
+    assert not set(patient[split.train]) & set(patient[split.test])
+    assert 0.12 < split.test.size / len(VISITS) < 0.28
+    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
+    assert len(folds) == 5
+    for train, test in folds:
+        assert not set(patient[train]) & set(patient[test])
+        assert set(study.target.codes[test]) == {0, 1}
+
+
+def test_no_patient_is_on_both_sides_of_the_folds_of_an_audit(monkeypatch):
+    seen = []
+    real = learning.training_and_test
+
+    def note(labels, n_folds, order, groups=None):
+        for train, test in real(labels, n_folds, order, groups):
+            seen.append((train, test))
+            yield train, test
+
+    monkeypatch.setattr(learning, "training_and_test", note)
+    found = audit(VISITS, target="outcome", group="patient_id")
+    patient = VISITS["patient_id"].to_numpy()
+    assert seen
+    assert all(not set(patient[train]) & set(patient[test]) for train, test in seen)
+    # Outcomes have nothing to do with the columns: only a model that knew the patient could say them.
+    torn = audit(VISITS.drop(columns="patient_id"), target="outcome")
+    assert found.samples["out_of_fold"].mean() < 0.6 < torn.samples["out_of_fold"].mean()
+
+
+@pytest.mark.parametrize("curator", ["auto", "adaptive"])
+def test_a_study_in_groups_is_done_and_repeats(tmp_path, curator):
+    run = fit(VISITS, target="outcome", out=tmp_path / "run", group="patient_id", rounds=2, curator=curator)
+    held_out = run.samples.groupby("patient_id")["held_out"]
+    assert (held_out.transform("min") == held_out.transform("max")).all()
+
+
+def with_duplicates():
+    """300 rows twice, 100 of them with the other label; 40 unlabeled rows that are the same as labeled ones."""
+    frame, _ = patients(1000, 800, noise=0)
+    frame = frame.drop(columns="patient")
+    again = frame[:300].copy()
+    again.loc[:99, "outcome"] = again.loc[:99, "outcome"].map({"ill": "well", "well": "ill"})
+    without = frame[300:340].assign(outcome=None)
+    return pd.concat([frame, again, without], ignore_index=True)
+
+
+def test_duplicates_are_counted_listed_and_contrary_labels_are_suspects(tmp_path):
+    frame = with_duplicates()
+    found = audit(frame, target="outcome", curator="adaptive")
+    notes = " ".join(found.findings.notes)
+    assert "340 rows repeat an earlier one in every column (row 1001, 1002" in notes
+    assert "40 unlabeled rows are the same as a labeled one." in notes
+    assert "200 labels contradict those of rows that are the same; they are suspects." in notes
+    suspects = found.suspects().set_index("row")
+    assert {*range(1, 101), *range(1001, 1101)} <= set(suspects.index)
+    assert suspects.loc[1, "reason"].startswith("row 1001 is the same and has the label")
+
+
+def test_duplicates_are_on_one_side_of_the_split():
+    settings = Settings(target="outcome")
+    study = read_data(with_duplicates(), settings)
+    split = hold_out(study.target, settings, study.groups)
+    same = study.duplicates.same
+    assert not set(same[split.train]) & set(same[split.test])
+    assert not set(same[split.unlabeled_apart_from(split.test)]) & set(same[split.test])
+
+
+def test_rows_that_are_often_the_same_are_no_duplicates():
+    rng = np.random.RandomState(0)
+    frame = pd.DataFrame(rng.choice(["a", "b"], (300, 4)), columns=list("wxyz"))
+    study = read_data(frame.assign(outcome=rng.choice(["ill", "well"], 300)), Settings(target="outcome"))
+    assert (study.groups, study.duplicates.notes()) == (None, [])
+
+
+def test_three_equal_rows_outvote_the_fourth():
+    same, nobody = np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, dtype=bool)
+    found = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary
+    assert found.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
+
+
+def churn(n=1200, flipped=0.08, seed=0):
+    """Customers whose churn some columns hint at; one in twelve labels is wrong."""
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame({"tenure": rng.randint(1, 72, n), "charge": rng.normal(60, 20, n).round(2)})
+    frame["plan"] = rng.choice(["basic", "plus", "pro"], n)
+    left = rng.rand(n) < 1 / (1 + np.exp(frame["tenure"] / 12 - frame["charge"] / 30))
+    label = np.where(left ^ (rng.rand(n) < flipped), "left", "stayed")
+    return frame, left.to_numpy(), pd.Series(label)
+
+
+def leaks_of(frame, label, noise=None):
+    study = read_data(frame.assign(churn=label), Settings(target="churn"))
+    preparation = Preparation(study.schema).learn(study.table)
+    rows = np.arange(len(frame))
+    check = LeakCheck(preparation, preparation.encode(study.table), study.target.codes, rows)
+    return [leak.columns for leak in check.leaks(noise)]
+
+
+def test_a_leak_is_found_although_labels_are_flipped():
+    frame, left, label = churn()
+    leaking = frame.assign(closed_on=np.where(left, "2024-05-01", None))
+    assert leaks_of(frame, label) == []
+    assert leaks_of(leaking, label) == [("closed_on",)]
+    assert leaks_of(leaking, label, noise=0.08) == [("closed_on",)]
+
+
+def test_a_noise_that_was_estimated_does_not_make_a_good_column_a_leak():
+    frame, left, label = churn()
+    hint = np.where(np.random.RandomState(1).rand(len(frame)) < 0.8, left, ~left)
+    assert leaks_of(frame.assign(hint=hint), label, noise=0.08) == []
+
+
+def test_a_leak_of_two_columns_is_found():
+    frame, left, label = churn()
+    key = np.random.RandomState(1).rand(len(frame)) < 0.5
+    half = np.where(key, "even", "odd")
+    other = np.where(key ^ left, "a", "b")
+    assert leaks_of(frame.assign(half=half), label) == []
+    assert leaks_of(frame.assign(half=half, other=other), label) == [("half", "other")]
+
+
+def test_a_leak_of_two_dates_is_found():
+    frame, left, label = churn()
+    rng = np.random.RandomState(1)
+    ends = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.randint(0, 700, len(frame)), unit="D")
+    called = ends + pd.to_timedelta(np.where(left, 1, -1) * rng.randint(1, 40, len(frame)), unit="D")
+    assert leaks_of(frame.assign(contract_ends=ends, last_call=called), label) == [("contract_ends", "last_call")]
+
+
+def test_an_audit_says_that_a_column_leaks():
+    frame, left, label = churn(500)
+    found = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
+    assert list(found.findings.leaks) == ["closed"]
+    assert any(w.startswith("'closed' predicts the label almost alone (") for w in found.findings.warnings)
+    assert found.findings.reading["leaks"][0]["columns"] == ["closed"]
+
+
+def rare(n=3000, n_positive=21, seed=0):
+    """21 positives in 3,000, which no column tells apart."""
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    return frame.assign(fraud=np.where(rng.permutation(n) < n_positive, "yes", "no"))
+
+
+def test_a_rare_class_has_the_baseline_beside_its_scores_and_a_metric_suggested(tmp_path):
+    run = fit(rare(), target="fraud", out=tmp_path / "run", rounds=2, time_limit=1e-6)
+    notes, warnings = " ".join(run.summary["notes"]), " ".join(run.warnings)
+    assert "99.3% of the labels are 'no' ('yes' 21 rows)" in notes
+    assert "metric='average_precision'" in notes
+    baseline = run.metrics["baseline"]
+    assert baseline["label"] == "no"
+    assert (baseline["accuracy"], baseline["balanced_accuracy"]) == (pytest.approx(0.993, abs=0.002), 0.5)
+    assert (
+        "The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is 50.0%"
+        in warnings
+    )
+
+
+def test_what_was_found_while_reading_is_stored_in_the_run(tmp_path):
+    run = fit(VISITS, target="outcome", out=tmp_path / "run", time_limit=1e-6)
+    reading = run.metrics["reading"]
+    assert reading == run.summary["reading"]
+    assert reading["repeated_ids"] == {"patient_id": 60}
+    assert {c["name"]: c["kind"] for c in reading["columns"]}["a"] == "number"
+    assert set(reading) >= {"labels", "leaks", "duplicates", "groups", "columns"}
+
+
+def test_a_verified_label_outvotes_rows_that_are_the_same():
+    frame = pd.DataFrame({"a": np.arange(20.0)}).sample(60, replace=True, random_state=0, ignore_index=True)
+    codes, verified = np.zeros(60, dtype=int), np.zeros(60, dtype=bool)
+    same = np.flatnonzero(frame["a"] == frame["a"].mode()[0])
+    codes[same[0]], verified[same[0]] = 1, True
+    found = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, verified=verified)
+    assert found.contrary["row"].tolist() == same[1:].tolist()
+    assert set(found.contrary["code"]) == {1}
+    alone = Duplicates(found.same, codes, by_nature=False, verified=np.zeros(60, dtype=bool))
+    assert alone.contrary["row"].tolist() == same[:1].tolist()
+
+
+def test_a_verified_label_is_no_suspect_where_others_contradict_it():
+    frame = with_duplicates()
+    frame["checked"] = np.where(frame.index < 100, "yes", "no")
+    found = audit(frame, target="outcome", curator="adaptive", verified="checked")
+    suspects = set(found.suspects()["row"])
+    assert not suspects & set(range(1, 101))
+    assert set(range(1001, 1101)) <= suspects
+    assert any("100 labels contradict those of rows that are the same" in note for note in found.findings.notes)
+
+
+def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_out():
+    settings = Settings(target="outcome", group="patient_id")
+    frame = VISITS.copy()
+    last = ~frame.duplicated("patient_id", keep="last")
+    frame.loc[last, "outcome"] = None
+    given, now = read_data(frame, settings), read_data(VISITS, settings)
+    split = hold_out(given.target, settings, given.groups, now=now.target)
+    patient = VISITS["patient_id"].to_numpy()
+    assert not set(patient[split.train]) & set(patient[split.test])
+    assert set(split.test) == set(hold_out(given.target, settings, given.groups).test)
+    assert last.to_numpy()[split.train].any()
