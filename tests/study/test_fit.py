@@ -29,7 +29,8 @@ def run(tmp_path_factory):
 def test_the_folder_holds_all_that_was_promised(run):
     names = {p.name for p in run.folder.iterdir()}
     assert names == {
-        "config.json", "metrics.json", "model", "report.html", "report.json", "samples.csv", "samples.parquet",
+        "config.json", "held_out.parquet", "metrics.json", "model", "report.html", "report.json", "samples.csv",
+        "samples.parquet",
     }  # fmt: skip
     assert {p.name for p in (run.folder / "model").iterdir()} == {
         "manifest.json", "backbone.ubj", "preparation.json", "preparation.npz",
@@ -42,7 +43,8 @@ def test_all_four_models_are_scored_and_one_is_chosen_by_validation(run):
     assert set(m["test"]) == {"plain", "curated", "pseudo", "curated_pseudo"}
     better = {name: g["value"] for name, g in m["validation_gains"].items() if g["value"] > 2 * g["error"]}
     assert m["chosen"] == (max(better, key=better.get) if better else "curated_pseudo")
-    assert m["rows"] == {"all": 160, "labeled": 110, "unlabeled": 50, "train": 88, "test": 22}
+    rows = {"all": 160, "labeled": 110, "unlabeled": 50, "train": 88, "test": 22}
+    assert m["rows"] == {**rows, "verified": 0, "test_verified": 0}
 
 
 def test_the_account_has_every_row_in_order_with_its_id(run):

@@ -11,6 +11,7 @@ from dips._files.columns import Schema
 from dips._files.encoders import ENCODERS, Encoder
 from dips._files.read import Table
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import option
 from dips.exceptions import DataError
 
 _MANY_UNKNOWN = 0.05
@@ -117,5 +118,5 @@ def _refuse_too_large(name: str, values: Any) -> None:
     largest = float(np.nanmax(np.abs(values)))
     raise DataError(
         f"Column {name!r} holds {largest:g}, and models compute with numbers up to 3.4e38; scale it, or leave it out "
-        f"with --drop={name}."
+        f"with {option('drop', name)}."
     )

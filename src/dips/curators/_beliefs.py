@@ -35,7 +35,7 @@ class Beliefs(Curator):
         that there is to gain.
     network : bool, default=False
         Whether :class:`~dips.network.PriorFittedClassifier` is one more teacher, for tables of at most 1,000 labels and
-        ten classes. It costs several times the rest, and on our tables it gained a quarter of a point of AUC and no
+        ten classes. It costs several times the rest, and on our tables it added a fifth of a point of AUC and no
         accuracy (docs/results.md).
 
     Attributes
