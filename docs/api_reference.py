@@ -21,7 +21,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
             "Audit labels": ["characterize", "Audit"],
             "From a table to a report": ["fit", "audit"],
             "Cross-validate": ["SemiSupervisedKFold"],
-            "Larger than memory": ["ParquetPool"],
+            "Larger than memory": ["ParquetPool", "SparkPool"],
             "Save and load": ["save_model", "load_model"],
         },
     ),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dips._estimators.pseudo_label import PseudoLabelClassifier
     from dips._estimators.self_training import SelfTrainingClassifier
     from dips._persistence.model import load_model, save_model
+    from dips._spark.pool import SparkPool
     from dips._study.auditing import audit
     from dips._study.fitting import fit
     from dips._tools.observer import Observer
@@ -36,6 +37,7 @@ _HOMES = {
     "PseudoLabelClassifier": "_estimators.pseudo_label",
     "SelfTrainingClassifier": "_estimators.self_training",
     "SemiSupervisedKFold": "_estimators.model_selection",
+    "SparkPool": "_spark.pool",
     "UserError": "exceptions",
     "audit": "_study.auditing",
     "characterize": "_estimators.curated",
@@ -57,6 +59,7 @@ __all__ = [
     "PseudoLabelClassifier",
     "SelfTrainingClassifier",
     "SemiSupervisedKFold",
+    "SparkPool",
     "UserError",
     "__version__",
     "audit",

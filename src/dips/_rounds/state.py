@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,3 +66,10 @@ class RoundsState:
         for column, values in ((self.confidence, confidence), (self.aleatoric, aleatoric)):
             column[:] = np.nan
             column[rows] = values
+
+    def first(self, n: int) -> RoundsState:
+        """Return the same of the first n rows."""
+        part = copy(self)
+        for name in ("given", "labels", "round", "useful", "confidence", "aleatoric", "p_wrong", "suggested"):
+            setattr(part, name, getattr(self, name)[:n])
+        return part
