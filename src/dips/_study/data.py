@@ -13,6 +13,7 @@ import pyarrow as pa
 from dips._files.columns import Schema, understand
 from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
+from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.settings import Settings
 from dips.exceptions import DataError
 
@@ -42,7 +43,7 @@ class StudyData:
 def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     """Read and stack the tables, labeled ones first, and find out what they hold."""
     labeled_tables = [read_table(d) for d in _several(data)]
-    more_tables = [read_table(d) for d in _several(unlabeled)]
+    more_tables = [_read_unlabeled(d, settings) for d in _several(unlabeled)]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
@@ -69,6 +70,19 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
         for d, t in zip([*_several(data), *_several(unlabeled)], labeled_tables + more_tables, strict=True)
     ]
     return StudyData(table, schema, target, ids, sources, len(more_tables))
+
+
+def _read_unlabeled(data: Any, settings: Settings) -> Table:
+    """Read a table; of one on Spark, as many rows as are used."""
+    if not is_spark_name(data):
+        return read_table(data)
+    key = settings.id[0] if settings.id else None
+    columns, n_rows = draw_rows(open_table(data), key, settings.max_unlabeled, settings.seed)
+    table = Table(columns, str(data))
+    if n_rows > table.n_rows:
+        drawn = f"{table.n_rows:,} of {n_rows:,} rows of {data}, drawn by a hash of the row, are used"
+        table.notes.append(f"{drawn}; --max-unlabeled changes that.")
+    return read_table(table)
 
 
 def _several(data: Any) -> list[Any]:
@@ -123,12 +137,12 @@ def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
 
 def _source(data: Any, table: Table) -> dict[str, Any]:
     """Where rows came from; the checksum shows whether a file has changed."""
-    if not isinstance(data, str | Path):
+    if not isinstance(data, str | Path) or is_spark_name(data):
         digest = hashlib.sha256()
         for column in table.columns.columns:
             for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
                 digest.update(buffer)
-        return {"path": None, "rows": table.n_rows, "sha256": digest.hexdigest()}
+        return {"path": str(data) if is_spark_name(data) else None, "rows": table.n_rows, "sha256": digest.hexdigest()}
     with Path(data).expanduser().open("rb") as stream:
         return {"path": str(data), "rows": table.n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 

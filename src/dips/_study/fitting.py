@@ -60,7 +60,7 @@ def fit(
     out : path
         The folder to make; it is complete or absent. A study that was stopped continues when called again.
     unlabeled : paths or tables
-        More rows without labels.
+        More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws as many as are used from a table on Spark.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional

@@ -14,16 +14,23 @@ from dips._cli.app import app
 from dips._cli.console import output, print_json, printable, remarks
 from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
+from dips._persistence.model import SavedModel
+from dips._spark.errors import in_one_sentence
+from dips._spark.tables import is_spark_name, open_table
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
+from dips.exceptions import UserError
 
 
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[Path, typer.Argument(help="A table with the columns of the training.")],
+    data: Annotated[Path, typer.Argument(help="A table with the columns of the training; spark:TABLE is on Spark.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A .csv or .parquet file.  [default: CSV on the screen]")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="A .csv or .parquet file, or for Spark a folder.  [default: CSV on the screen]"
+        ),
     ] = None,
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
@@ -39,6 +46,9 @@ def predict(
     if out is not None:
         refuse_to_overwrite(out, force)
     opened = Run(run)
+    if is_spark_name(data):
+        _predict_on_spark(opened.model, data, out, keep_columns)
+        return
     model, table = opened.model, read_table(data)
     p = model.predict_proba(table)
     about = model.about or {}
@@ -56,6 +66,19 @@ def predict(
         print(to_csv(frame), end="")
     else:
         output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
+
+
+def _predict_on_spark(model: SavedModel, data: Path, out: Path | None, keep_columns: bool) -> None:
+    """Let Spark predict and write a folder of Parquet files."""
+    if out is None:
+        raise UserError("Predictions for a table on Spark are written by Spark; name a new folder with -o.")
+    df, about = open_table(data), model.about or {}
+    ids = [n for n in about.get("ids", []) if n in df.columns]
+    kept = None if keep_columns or not ids else ids
+    frame = model.predict_frame(df, kept, f"predicted_{about.get('target', 'label')}")
+    with in_one_sentence("predicting"):
+        frame.write.parquet(str(out))
+    output().print(printable(f"Predicted by Spark; written to {out}"), soft_wrap=True)
 
 
 def _predictions(p: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
