@@ -28,7 +28,7 @@ SETTINGS = {
     "default": {"curator": Beliefs(max_unlabeled=60)},
     "default with a labeler": {"curator": Beliefs(max_unlabeled=60), "labeler": "greedy"},
     "greedy": {"curator": "none", "n_rounds": 2},
-    "flexmatch, adaptive": {"labeler": "flexmatch", "curator": "adaptive"},
+    "flexmatch, adaptive": {"labeler": "flexmatch", "curator": "adaptive", "n_rounds": 2},
     "dips": {"curator": "dips"},
     "confidence": {"curator": "confidence", "n_rounds": 2},
     "fluctuation": {"curator": "fluctuation", "grow": False, "n_rounds": 2},
