@@ -84,7 +84,7 @@ class BeliefTraining:
         """Unlabeled rows that are looked at: all of them, or a sample."""
         rows = np.flatnonzero(given == UNLABELED)
         most = self.curator.max_unlabeled if self.use_unlabeled else 0
-        return rows if rows.size <= most else np.sort(self.trainer.rng.choice(rows, most, replace=False))
+        return rows if rows.size <= most else self.trainer.pool.draw(rows, most, self.trainer.rng)
 
     def _choose(self, state: RoundsState, sample: Rows) -> Array:
         """Mask of the sampled rows that the student learns from."""

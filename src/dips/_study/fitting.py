@@ -92,7 +92,7 @@ def fit(
     out : path
         The folder to make; it is complete or absent. A study that was stopped continues when called again.
     unlabeled : paths or tables
-        More rows without labels.
+        More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws as many as are used from a table on Spark.
     id : str or list
         Columns that name a row; shown in the account, never learned from.
     drop : str or list

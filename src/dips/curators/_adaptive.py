@@ -66,10 +66,18 @@ class Adaptive(Curator):
             self._estimate(evidence, given)
         self._remember(evidence.confidence[given])
         worst_first = given[np.argsort(self.confidence_ * self.out_of_fold_, kind="stable")]
-        useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
+        useful = self.judge_pseudo(evidence)
         useful[given] = True
         useful[worst_first[: self._n_suspects(given.size)]] = False
         return useful
+
+    def has_rule(self, at_start: bool) -> bool:
+        """A pseudo-label is judged by its own probabilities."""
+        return True
+
+    def judge_pseudo(self, evidence: Evidence) -> Array:
+        """Keep what is still the most probable class."""
+        return evidence.mean_probabilities.argmax(axis=1) == evidence.labels
 
     def _estimate(self, evidence: Evidence, given: Rows) -> None:
         """Predict the given labels with both models, each row by one that was not trained on it."""

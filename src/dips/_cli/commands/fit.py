@@ -29,7 +29,9 @@ def fit(
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
-    unlabeled: Annotated[list[str], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
+    unlabeled: Annotated[
+        list[str], typer.Option(help="More rows, without labels; spark:TABLE reads from Spark. Repeatable.")
+    ] = [],  # noqa: B006
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     type: o.Types = [],  # noqa: B006

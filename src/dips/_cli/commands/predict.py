@@ -14,21 +14,25 @@ from dips._cli.app import app
 from dips._cli.console import output, print_data, print_json, printable, remarks
 from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
+from dips._persistence.model import SavedModel
+from dips._spark.errors import in_one_sentence
+from dips._spark.tables import is_spark_name, open_table
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
 from dips._tools.names import beside
+from dips.exceptions import UserError
 
 
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[str, typer.Argument(help="A table with the columns of the training.")],
+    data: Annotated[str, typer.Argument(help="A table with the columns of the training; spark:TABLE is on Spark.")],
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="A .csv, .parquet or .xlsx file; without an ending, of the kind that was read.  "
+            help="A .csv, .parquet or .xlsx file; without an ending, of the kind that was read; for Spark a folder.  "
             "[default: CSV on the screen]",
         ),
     ] = None,
@@ -50,9 +54,12 @@ def predict(
     """
     if out is not None:
         out = _of_the_same_kind(out, data)
-        refuse_to_overwrite(out, force, is_folder=False)
+        refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
     opened = Run(run, untrusted)
     model = opened.model
+    if is_spark_name(data):
+        _predict_on_spark(model, data, out, keep_columns)
+        return
     wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
     table = read_table(data, sheet, skip_rows, wanted)
     p = model.predict_proba(table)
@@ -87,6 +94,19 @@ def _of_the_same_kind(out: Path, data: str) -> Path:
     """Add the ending of the input where the output has none."""
     kind = Path(data.split("?")[0]).suffix.lower()
     return out if out.suffix or kind not in (".csv", ".parquet", ".xlsx") else out.with_suffix(kind)
+
+
+def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_columns: bool) -> None:
+    """Let Spark predict and write a folder of Parquet files."""
+    if out is None:
+        raise UserError("Predictions for a table on Spark are written by Spark; name a new folder with -o.")
+    df, about = open_table(data), model.about or {}
+    ids = [n for n in about.get("ids", []) if n in df.columns]
+    kept = None if keep_columns or not ids else ids
+    frame = model.predict_frame(df, kept, f"predicted_{about.get('target', 'label')}")
+    with in_one_sentence("predicting"):
+        frame.write.parquet(str(out))
+    output().print(printable(f"Predicted by Spark; written to {out}"), soft_wrap=True)
 
 
 def _predictions(p: np.ndarray, decided: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
