@@ -35,7 +35,7 @@ from dips.labelers import Greedy
 
 COLUMNS = [f"f{j}" for j in range(N_FEATURES)]
 N_LABELED, N_TREES = 2_000, 200
-SIZES, QUICK_SIZES = (300_000, 3_000_000), (30_000,)
+SIZES, QUICK_SIZES = (1_000_000, 10_000_000), (30_000,)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
