@@ -83,7 +83,10 @@ def main(names: list[str]) -> None:
             wishes = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
             media = {"features": [{"name": k, "value": v} for k, v in wishes.items()]}
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-            driver.get(f"{pages[page].as_uri()}#{section}")
+            driver.get(pages[page].as_uri())
+            if section:
+                unfold = "const s = document.getElementById(arguments[0]), d = s.querySelector('details');"
+                driver.execute_script(f"{unfold} if (d) d.open = true; s.scrollIntoView();", section)
             driver.implicitly_wait(1)
             shot = driver.execute_cdp_cmd("Page.captureScreenshot", {})
             (IMAGES / f"report_{name}.png").write_bytes(base64.b64decode(shot["data"]))

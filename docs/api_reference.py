@@ -22,7 +22,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
             "From a table to a report": ["fit", "audit"],
             "Labels that somebody has checked": ["read_corrections", "Corrections"],
             "Cross-validate": ["SemiSupervisedKFold"],
-            "Larger than memory": ["ParquetPool"],
+            "Larger than memory": ["ParquetPool", "SparkPool"],
             "Save and load": ["save_model", "load_model"],
         },
     ),

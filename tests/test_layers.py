@@ -26,6 +26,7 @@ LAYERS = (
     ("_estimators",),
     ("_beliefs",),
     ("network",),
+    ("_spark",),
     ("_rounds",),
     ("labelers", "curators", "backbones"),
     ("_forest",),

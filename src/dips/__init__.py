@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dips._estimators.self_training import SelfTrainingClassifier
     from dips._files.corrections import Corrections, read_corrections
     from dips._persistence.model import load_model, save_model
+    from dips._spark.pool import SparkPool
     from dips._study.auditing import audit
     from dips._study.fitting import fit
     from dips._tools.observer import Observer
@@ -38,6 +39,7 @@ _HOMES = {
     "PseudoLabelClassifier": "_estimators.pseudo_label",
     "SelfTrainingClassifier": "_estimators.self_training",
     "SemiSupervisedKFold": "_estimators.model_selection",
+    "SparkPool": "_spark.pool",
     "UserError": "exceptions",
     "audit": "_study.auditing",
     "characterize": "_estimators.curated",
@@ -61,6 +63,7 @@ __all__ = [
     "PseudoLabelClassifier",
     "SelfTrainingClassifier",
     "SemiSupervisedKFold",
+    "SparkPool",
     "UserError",
     "__version__",
     "audit",

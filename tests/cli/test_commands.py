@@ -3,10 +3,12 @@
 import json
 import tempfile
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from dips._cli.app import run as dips
+from dips._study.run import Run
 from dips.exceptions import DataError, InputError, InputTypeError
 from tests.patients import patients
 
@@ -127,7 +129,38 @@ def test_predict_prints_csv_where_no_file_is_named(run, place, capsys):
     assert dips(["predict", str(run), str(place / "patients.csv"), "--keep-columns"]) == 0
     out, err = said(capsys)
     assert out.startswith("patient,age,dose,ward,seen,outcome,predicted_outcome")
-    assert err == ""
+    assert err.startswith("On the 110 rows that have a label: accuracy ")
+
+
+def test_predict_scores_itself_only_where_the_truth_is_in_the_file(run, place, tmp_path, capsys):
+    table = pd.read_csv(place / "patients.csv")
+    table.drop(columns="outcome").to_csv(tmp_path / "new.csv", index=False)
+    assert dips(["predict", str(run), str(tmp_path / "new.csv"), "--json"]) == 0
+    assert "scores" not in json.loads(said(capsys)[0])
+    table.assign(outcome=table["outcome"].replace({"ill": "sick"})).to_csv(tmp_path / "other.csv", index=False)
+    assert dips(["predict", str(run), str(tmp_path / "other.csv"), "--json"]) == 0
+    scores = json.loads(said(capsys)[0])["scores"]
+    assert (scores["unknown"], list(scores["recall"])) == (["sick"], ["well"])
+
+
+def test_predict_writes_excel_for_excel(run, place, tmp_path, capsys):
+    pytest.importorskip("openpyxl")
+    pd.read_csv(place / "patients.csv").to_excel(tmp_path / "new.xlsx", index=False)
+    assert dips(["predict", str(run), str(tmp_path / "new.xlsx"), "-o", str(tmp_path / "out")]) == 0
+    assert "accuracy" in said(capsys)[0]
+    assert len(pd.read_excel(tmp_path / "out.xlsx")) == 160
+
+
+def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, capsys):
+    asked = ["-t", "outcome", "--rounds", "2", "--keep", "pseudo", "--costs", "ill=5", "--metric", "cost"]
+    assert dips(["fit", str(place / "patients.csv"), *asked, "-o", str(tmp_path / "run")]) == 0
+    out = said(capsys)[0]
+    assert "Kept, as asked for: pseudo-labels, not curated" in out
+    assert "Cost per row" in out
+    kept = Run(tmp_path / "run")
+    assert kept.metrics["chosen"] == "pseudo"
+    p = kept.predict_proba(place / "patients.csv")  # ill is column 0, and five times as dear to miss
+    assert (kept.predict(place / "patients.csv") == np.where(5 * p[:, 0] >= p[:, 1], "ill", "well")).all()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +223,7 @@ def test_every_default_is_in_the_help(capsys):
         (["fit", "patients.csv", "-t", "outcome", "--depth", "3"], 2, "--depth"),
         (["fit", "gone.csv", "-t", "outcome"], 3, "There is no file gone.csv"),
         (["fit", "patients.csv", "-t", "outcom"], 3, "did you mean 'outcome'?"),
-        (["fit", "patients.csv", "-t", "outcome", "--metric", "f1"], 3, "metric 'f1' is not known"),
+        (["fit", "patients.csv", "-t", "outcome", "--metric", "gini"], 3, "metric 'gini' is not known"),
         (["fit", "patients.csv", "-t", "outcome", "--curator", "dipps"], 3, "did you mean 'dips'?"),
         (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "exists already"),
         (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "is not a run folder of dips"),

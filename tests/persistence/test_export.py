@@ -44,8 +44,16 @@ def test_labels_with_gaps_can_be_written_as_parquet(tmp_path, labels):
 
 
 def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(OutputError, match=r"ends in '.xlsx'; results are written as .csv or .parquet"):
-        write_frame(pd.DataFrame({"a": [1]}), tmp_path / "t.xlsx")
+    with pytest.raises(OutputError, match=r"ends in '.doc'; results are written as .csv, .parquet or .xlsx"):
+        write_frame(pd.DataFrame({"a": [1]}), tmp_path / "t.doc")
+
+
+def test_excel_runs_no_formula_of_the_data(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    write_frame(pd.DataFrame({"=name": ["=1+1", "-5", "plain"], "n": [1, 2, 3]}), tmp_path / "t.xlsx")
+    cells = list(openpyxl.load_workbook(tmp_path / "t.xlsx").active.iter_rows())
+    assert [[cell.value for cell in row] for row in cells] == [["'=name", "n"], ["'=1+1", 1], ["-5", 2], ["plain", 3]]
+    assert all(cell.data_type != "f" for row in cells for cell in row)
 
 
 def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch):

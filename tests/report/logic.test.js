@@ -154,3 +154,27 @@ test("arrow keys lead to the next point in their direction", () => {
   assert.equal(logic.neighbor(xs, ys, () => true, 0, -1, 0), 3);
   assert.equal(logic.neighbor(xs, ys, () => true, 0, 0, -1), 0);
 });
+
+const { cheapest, costAt, lineInWords } = require("../../src/dips/_report/thresholds.js");
+const thresholds = {
+  n_positive: 5,
+  n_rest: 20,
+  rows: [
+    { threshold: 0.1, found: 5, missed: 0, alarms: 12 },
+    { threshold: 0.4, found: 4, missed: 1, alarms: 4 },
+    { threshold: 0.5, found: 3, missed: 2, alarms: 3 },
+    { threshold: 0.9, found: 0, missed: 5, alarms: 0 },
+  ],
+};
+
+test("the cheapest threshold follows the costs, and is the nearest to one half where several are", () => {
+  assert.equal(cheapest(thresholds.rows, 1, 1), 2);
+  assert.equal(cheapest(thresholds.rows, 20, 1), 0);
+  assert.equal(cheapest(thresholds.rows, 1, 20), 3);
+  assert.equal(costAt(thresholds.rows[1], 3, 2), 11);
+});
+
+test("a threshold is said in words", () => {
+  const words = lineInWords(thresholds.rows[1], thresholds, "ill", 3, 2);
+  assert.equal(words, "At 0.4 it finds 4 of 5 ill, misses 1, and raises 4 false alarms among 20 others: cost 11.");
+});

@@ -163,6 +163,28 @@ def test_the_list_is_saved_as_csv(browser, page):
     assert len(lines) == 1 + len([r for r in data(browser)["points"]["rank"] if r])
 
 
+def test_what_follows_the_list_is_folded_and_opens_from_the_top(browser, page):
+    opened(browser, page)
+    folds = browser.find_elements("css selector", "details.fold")
+    assert len(folds) >= 5
+    assert not any(fold.get_attribute("open") for fold in folds)
+    assert browser.execute_script("return document.documentElement.scrollHeight") < 5_000
+    next(a for a in browser.find_elements("css selector", "nav a") if a.text == "Models").click()
+    assert find(browser, "#models details").get_attribute("open")
+
+
+def test_the_line_follows_the_costs(browser, page):
+    opened(browser, page)
+    browser.execute_script("document.querySelector('#models details').open = true")
+    words, cost = find(browser, "#line").text, find(browser, "#cost-missed")
+    assert "No other threshold is cheaper" in words
+    cost.clear()
+    cost.send_keys("50")
+    assert "misses 0," in find(browser, "#line").text  # a miss has become dear
+    find(browser, "#level").send_keys(Keys.END)
+    assert "The cheapest is" in find(browser, "#line").text
+
+
 def test_dark_mode_follows_the_system_and_the_button(browser, page):
     background = "return getComputedStyle(document.body).backgroundColor"
     dark = opened(browser, page, scheme="dark").execute_script(background)

@@ -126,3 +126,38 @@ def test_where_no_label_is_suspect_the_range_is_said_all_the_same(unwatched):
     summary = summarize(unwatched.findings)
     summary["labels"] |= {"n_suspects": 0, "interval": [0.0, 0.034]}
     assert headline(summary)["labels"] == "Between 0 and 3 % of the labels look wrong; none is suspect."
+
+
+def compared(gain, **changed):
+    """A summary of two models, in which the kept one gains so much in log loss."""
+    score = {"value": 0.6, "low": 0.5, "high": 0.7, "gain": {"value": 0.0, "low": -0.1, "high": 0.1}}
+    scores = dict.fromkeys(("accuracy", "balanced_accuracy", "roc_auc", "log_loss"), score)
+    kept = scores | {"log_loss": score | {"gain": {"value": gain, "low": gain - 0.1, "high": gain + 0.1}}}
+    models = [
+        {"name": "plain", "title": "plain", "chosen": False, "test": scores},
+        {"name": "curated", "title": "curated labels", "chosen": True, "test": kept},
+    ]
+    recall = [{"label": "ill", "n": 30, "predicted": 30, "chosen": 20, "plain": 20, "won": 1, "lost": 1}]
+    return {"metric": "accuracy", "models": models, "quality": {"recall": recall}, "baseline": {}} | changed
+
+
+def test_probabilities_that_are_worse_are_said_to_be():
+    assert "probabilities are worse than the plain one's" in " ".join(score_sentences(compared(-0.3)))
+    assert "probabilities are worse" not in " ".join(score_sentences(compared(0.3)))
+    assert "log loss is worse" in score_sentences(compared(-0.3))[0]
+
+
+def test_the_simplest_answer_is_scored_by_what_decides():
+    sentence = score_sentences(compared(0.0, metric="roc_auc", baseline={"label": "ill", "roc_auc": 0.5}))[-1]
+    assert "Its ROC AUC would be 0.500: the kept model is not clearly better." in sentence
+    sentence = score_sentences(compared(0.0, metric="log_loss", baseline={"label": "ill", "log_loss": 0.8}))[-1]
+    assert "clearly better" in sentence
+    assert "not clearly better" not in sentence
+
+
+def test_a_short_list_is_not_said_to_go_on():
+    from dips._report.words import _continue
+
+    assert _continue(5) == ""
+    assert "continue down the list" in _continue(40)
+    assert worth_in_words([{"n": 4, "wrong": 0}]) == "Of all 4 hardly any is wrong, by estimate"

@@ -15,7 +15,7 @@ from dips._report.words import headline
 
 from .pages import HOSTILE, hostile, large, ordinary
 
-_VOID = {"meta", "input", "br", "img", "link", "hr"}
+_VOID = {"meta", "input", "br", "img", "link", "hr", "wbr"}
 
 
 class Outline(HTMLParser):

@@ -7,8 +7,8 @@ import pytest
 from dips._report import summarize
 from dips._report.points import _MAX_POINTS, short
 from dips._report.quality import _calibration, _roc
-from dips._report.segments import wilson
 from dips._study import audit
+from dips._tools.shares import wilson
 from tests.patients import patients
 
 
@@ -26,9 +26,13 @@ def found(quick):
     return audit(one_bad_ward(), target="outcome", curator="adaptive").findings
 
 
-@pytest.mark.xfail(strict=True, reason="beliefs take errors that a column explains for hard rows; docs/cli.md says so")
 def test_the_default_finds_the_ward_with_the_wrong_labels(quick):
     assert len(audit(one_bad_ward(), target="outcome").suspects()) >= 20
+
+
+def test_wrong_labels_in_one_ward_are_part_of_the_share_that_looks_wrong(quick):
+    low, high = audit(one_bad_ward(), target="outcome").interval
+    assert low < 189 * 0.25 / 600 < high  # of 600 labels, a quarter of the 189 in the north
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dips._estimators.reasons import reason
 from dips._files import Preparation
-from dips._report.words import reason
 from dips._study.account import account_of, noise_estimate, noise_interval
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data

@@ -44,7 +44,7 @@ def test_an_audit_tells_that_no_row_is_useful(slow_learner, tmp_path):
     recorder = Recorder()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # an observer is told instead
-        judged = audit(patients()[0], observer=recorder, **SETTINGS)
+        judged = audit(patients()[0], "outcome", curator="dips", observer=recorder)
     assert [NO_USEFUL_ROW in sentence for sentence in recorder.warnings] == [True]
     judged.write_report(tmp_path / "page.html")
     assert NO_USEFUL_ROW in (tmp_path / "page.html").read_text(encoding="utf-8")

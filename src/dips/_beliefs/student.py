@@ -65,7 +65,7 @@ class BeliefTraining:
         effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
         beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort, verified.at(labeled))
         noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
-        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold[at_label])
+        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
         p_wrong = 1 - beliefs.labeled[at_label]
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
         state.check_gain[labeled] = np.where(state.is_verified[labeled], 0, beliefs.check_gain)
@@ -84,7 +84,7 @@ class BeliefTraining:
         """Unlabeled rows that are looked at: all of them, or a sample."""
         rows = np.flatnonzero(given == UNLABELED)
         most = self.curator.max_unlabeled if self.use_unlabeled else 0
-        return rows if rows.size <= most else np.sort(self.trainer.rng.choice(rows, most, replace=False))
+        return rows if rows.size <= most else self.trainer.pool.draw(rows, most, self.trainer.rng)
 
     def _choose(self, state: RoundsState, sample: Rows) -> Array:
         """Mask of the sampled rows that the student learns from."""

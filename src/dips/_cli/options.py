@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from dips._study.metrics import METRICS
+from dips._study.metrics import METRIC_NAMES
 from dips._study.reviewing import corrections_of_run
 from dips._study.run import Run
-from dips._study.settings import read_config
+from dips._study.settings import KEPT, read_config
 from dips.backbones._registry import default_names
 from dips.curators._choose import curator_names
 from dips.exceptions import SettingsError
@@ -101,7 +101,18 @@ KeptLabels = Annotated[
     typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
-MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRICS)}.")]
+MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRIC_NAMES)}.")]
+Costs = Annotated[
+    list[str],
+    typer.Option(
+        "--costs",
+        help="What it costs to miss a row of a class: LABEL=COST, 1 for others. Repeatable; see --metric cost.",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option("--keep", help=f"The model to keep, whatever the comparison says: {_one_of(KEPT)}.  [default: none]"),
+]
 Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]
 LabelerName = Annotated[
     str, typer.Option("--labeler", help=f"What proposes pseudo-labels: {_one_of(['auto', *LABELERS.by_name()])}.")

@@ -13,14 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dips._data.containers import is_frame, library, names_of
-from dips._data.pool import BATCH, Pool, concatenate_batches
-from dips._tools.arrays import Array, Rows
+from dips._data.arrow import as_pandas, is_number, shape_like, vocabulary_table
+from dips._data.hashing import draw_seed, lowest_hashes
+from dips._data.pool import BATCH, NumberedPool, concatenate_batches
+from dips._tools.arrays import Rows
 from dips._tools.observer import Observer
 from dips.exceptions import InputError
 
 
-class ParquetPool(Pool):
+class ParquetPool(NumberedPool):
     """Rows of one Parquet file, or of all ``.parquet`` files in a folder in the order of their names.
 
     Pass it to ``fit`` as the unlabeled rows: they are read a batch at a time whenever a model has to see them, and only
@@ -31,6 +32,11 @@ class ParquetPool(Pool):
     path : file or folder
     columns : sequence of str, default=None
         The features, where the files hold more than these.
+    stays : bool, default=False
+        Keep no entry per row, for hundreds of millions of rows: ``samples_`` then holds the labeled rows alone, and
+        ``write_samples`` writes the account of the others. Labelers and curators must have rules, as for Spark.
+    max_train_rows : int, default=None
+        With `stays`, how many of its rows a model is trained on at most; of more, a sample within each class.
 
     Examples
     --------
@@ -42,8 +48,15 @@ class ParquetPool(Pool):
     (2, ['age', 'ward'])
     """
 
-    def __init__(self, path: str | Path, columns: Sequence[str] | None = None) -> None:
-        self.path = Path(path)
+    def __init__(
+        self,
+        path: str | Path,
+        columns: Sequence[str] | None = None,
+        *,
+        stays: bool = False,
+        max_train_rows: int | None = None,
+    ) -> None:
+        self.path, self.stays, self.max_train_rows = Path(path), stays, max_train_rows
         files = [_opened(file) for file in _files(self.path)]
         self.columns = _common_columns(files, columns)
         sizes = [(file, g, file.metadata.row_group(g).num_rows) for file in files for g in range(file.num_row_groups)]
@@ -53,30 +66,15 @@ class ParquetPool(Pool):
         self.n_columns = len(self.columns)
         if self.n_rows == 0:
             raise InputError(f"{self.path} holds no rows; give a Parquet file or folder that does.")
-        self._convert: Callable[[pa.Table], Any] = _as_pandas
+        self._convert: Callable[[pa.Table], Any] = as_pandas
         self._transforms: tuple[Callable[[Any], Any], ...] = ()
         self._observer = Observer()
 
     def like(self, X: Any) -> ParquetPool:
         """Return the pool with its tables of the same kind and with the same columns as `X`."""
         pool = copy(self)
-        if is_frame(X):
-            differing = sorted(map(str, set(names_of(X)) ^ set(self.columns)))
-            if differing:
-                raise InputError(
-                    f"Labeled and unlabeled rows must have the same columns; they differ in {differing}. "
-                    "ParquetPool(path, columns=[...]) reads only some."
-                )
-            pool.columns = names_of(X)
-            pool._convert = _as_polars if library(X) == "polars" else _as_pandas
-        else:
-            shape = np.shape(X)
-            if len(shape) != 2 or shape[1] != self.n_columns:
-                raise InputError(
-                    "Labeled and unlabeled rows must have the same columns; got labeled rows of shape "
-                    f"{shape} and {self.n_columns} columns in {self.path}."
-                )
-            pool._convert = _as_array
+        hint = "ParquetPool(path, columns=[...]) reads only some."
+        pool.columns, pool._convert = shape_like(X, self.columns, str(self.path), hint)
         return pool
 
     def take(self, rows: Rows) -> Any:
@@ -105,24 +103,22 @@ class ParquetPool(Pool):
         return pool
 
     def vocabulary(self) -> Any:
-        """Return a small table in which every text and category of the pool occurs, and a number in columns of numbers.
-
-        What must be known of a whole table before its rows can be encoded batch by batch.
-        """
+        """Look at every batch once."""
         distinct: dict[str, pa.Array] = {}
         first: pa.Table | None = None
         for _, table in self._arrow_batches():
             first = table.slice(0, 1) if first is None else first
-            for name in (n for n in self.columns if not _is_number(table.schema.field(n).type)):
+            for name in (n for n in self.columns if not is_number(table.schema.field(n).type)):
                 values = table[name].combine_chunks()
                 values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
                 known = [distinct[name]] if name in distinct else []
                 distinct[name] = pc.unique(pa.concat_arrays([*known, pc.unique(values)]))
         assert first is not None
-        size = max((len(values) for values in distinct.values()), default=1)
-        numbers = first.take(pa.array([0] * size))
-        columns = {name: _padded(distinct[name], size) if name in distinct else numbers[name] for name in self.columns}
-        return self._convert(pa.table(columns))
+        return self._convert(vocabulary_table(first, distinct))
+
+    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
+        """Draw by a hash of the rows' numbers, as every pool does that may be larger than memory."""
+        return rows[lowest_hashes(rows, n, draw_seed(rng))]
 
     def _arrow_batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, pa.Table]]:
         for file, group, start, size in self._groups:
@@ -170,25 +166,3 @@ def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -
         if changed:
             raise InputError(f"The Parquet files differ: {changed} is not of the same type in every one of them.")
     return columns
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
-
-
-def _padded(values: pa.Array, size: int) -> pa.Array:
-    return pa.concat_arrays([values, pa.nulls(size - len(values), values.type)])
-
-
-def _as_pandas(table: pa.Table) -> Any:
-    return table.to_pandas()
-
-
-def _as_polars(table: pa.Table) -> Any:
-    import polars as pl
-
-    return pl.from_arrow(table)
-
-
-def _as_array(table: pa.Table) -> Array:
-    return np.column_stack([column.to_numpy() for column in table.columns])

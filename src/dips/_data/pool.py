@@ -1,29 +1,84 @@
-"""The rows of a fit, wherever they are: in memory, in Parquet files, or partly in each.
+"""The rows of a fit, wherever they are: in memory, in Parquet files, on Spark, or partly in each.
 
-A fit refers to rows by number and keeps a few single-precision numbers for each. Their values are read in two ways
-only: :meth:`Pool.batches` yields all rows in parts, to compute something small from each, and :meth:`Pool.take` returns
-the rows that a model is trained on. A table on many machines could offer both.
+A :class:`Pool` is not pulled through: functions of ``(row numbers, table)`` are sent to where its rows lie, and what
+comes back is small. :meth:`Pool.reduce` adds up, :meth:`Pool.select` and :meth:`Pool.sample` fetch the rows that a
+model is trained on, :meth:`Pool.write` leaves one line a row in files. Reductions combine exactly and in any order
+(counts, minima, maxima), so that a result does not depend on how the rows are split.
+
+A :class:`NumberedPool` has rows 0..n-1, few enough that a fit may keep some numbers for each. It can also be asked for
+rows by number.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from dips._data.containers import concatenate, n_rows, take
+from dips._data.containers import concatenate, n_rows, stack, take
+from dips._data.hashing import lowest_hashes
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import OutputError
 
 BATCH = 131_072  # rows
 
+Reduced: TypeAlias = dict[str, Array]
+"""A small result over many rows: arrays by name."""
+
 
 class Pool(ABC):
-    """Rows 0..n-1 of a table."""
+    """Rows of a table, each with a number of its own."""
 
     n_rows: int
     n_columns: int  # 0 where there are none: texts, images
+    stays: bool = False  # whether the rows stay where they are: no entry per row is kept for them
+
+    @property
+    @abstractmethod
+    def row_range(self) -> tuple[int, int]:
+        """The lowest and the highest row number."""
+
+    @abstractmethod
+    def reduce(
+        self, function: Callable[[Rows, Any], Reduced], combine: Callable[[Reduced, Reduced], Reduced]
+    ) -> Reduced:
+        """Apply a function to every part of the rows, and combine the results, in any order."""
+
+    @abstractmethod
+    def select(self, choose: Callable[[Rows, Any], tuple[Array, Reduced]]) -> Iterator[tuple[Rows, Reduced, Any]]:
+        """Yield the rows that a function chooses, part by part: their numbers, what it said of them, and the table.
+
+        The function returns a mask of the rows it is shown, and named columns with an entry for each of them.
+        """
+
+    @abstractmethod
+    def sample(self, n: int, seed: int) -> tuple[Rows, Any]:
+        """Return n rows, ascending, and the table of them: those whose numbers have the lowest hashes."""
+
+    @abstractmethod
+    def write(self, function: Callable[[Rows, Any], dict[str, Any]], schema: pa.Schema, path: str) -> None:
+        """Write what a function says of every row, columns by name, to a new folder of Parquet files."""
+
+    @abstractmethod
+    def vocabulary(self) -> Any:
+        """Return a small table in which every text and category of the pool occurs, and a number in columns of numbers.
+
+        What must be known of a whole table before its rows can be encoded part by part.
+        """
+
+    @abstractmethod
+    def transformed(self, transform: Callable[[Any], Any]) -> Pool:
+        """Return the same rows with a function applied to every table of them."""
+
+
+class NumberedPool(Pool):
+    """Rows 0..n-1 of a table."""
 
     @abstractmethod
     def take(self, rows: Rows) -> Any:
@@ -34,8 +89,13 @@ class Pool(ABC):
         """Yield all rows, or the given ascending ones, in parts; each part comes with its place among them."""
 
     @abstractmethod
-    def transformed(self, transform: Callable[[Any], Any]) -> Pool:
+    def transformed(self, transform: Callable[[Any], Any]) -> NumberedPool:
         """Return the same rows with a function applied to every table of them."""
+
+    @property
+    def row_range(self) -> tuple[int, int]:
+        """From 0 to n - 1."""
+        return 0, self.n_rows - 1
 
     def map(self, function: Callable[[Any], Array], rows: Rows | None = None) -> Array:
         """Apply a function to all or the given rows, a batch at a time; return its results in single precision."""
@@ -49,8 +109,46 @@ class Pool(ABC):
         assert results is not None
         return results
 
+    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
+        """Return n of the rows, ascending, drawn at random."""
+        return np.sort(rng.choice(rows, n, replace=False))
 
-class TablePool(Pool):
+    def reduce(
+        self, function: Callable[[Rows, Any], Reduced], combine: Callable[[Reduced, Reduced], Reduced]
+    ) -> Reduced:
+        """Apply the function to one batch after another."""
+        return reduce(combine, (function(rows, table) for rows, table in self._parts()))
+
+    def select(self, choose: Callable[[Rows, Any], tuple[Array, Reduced]]) -> Iterator[tuple[Rows, Reduced, Any]]:
+        """Ask for one batch after another."""
+        for rows, table in self._parts():
+            chosen, said = choose(rows, table)
+            if chosen.any():
+                at = np.flatnonzero(chosen)
+                yield rows[at], {name: values[at] for name, values in said.items()}, take(table, at)
+
+    def sample(self, n: int, seed: int) -> tuple[Rows, Any]:
+        """Hash the numbers of all rows."""
+        rows = lowest_hashes(np.arange(self.n_rows), n, seed)
+        return rows, self.take(rows)
+
+    def write(self, function: Callable[[Rows, Any], dict[str, Any]], schema: pa.Schema, path: str) -> None:
+        """Write one file."""
+        folder = Path(path)
+        if folder.exists():
+            raise OutputError(f"{folder} exists already; choose another name, or remove it.")
+        folder.mkdir(parents=True)
+        with pq.ParquetWriter(folder / "part-0.parquet", schema) as writer:
+            for rows, table in self._parts():
+                writer.write_table(pa.table(function(rows, table), schema=schema))
+
+    def _parts(self) -> Iterator[tuple[Rows, Any]]:
+        """Yield every batch with the numbers of its rows."""
+        for place, table in self.batches():
+            yield np.arange(*place.indices(self.n_rows)), table
+
+
+class TablePool(NumberedPool):
     """A table in memory; rows are copied only to train on them."""
 
     def __init__(self, X: Any) -> None:
@@ -71,15 +169,19 @@ class TablePool(Pool):
         for start in range(0, rows.size, BATCH):
             yield slice(start, start + BATCH), take(self.X, rows[start : start + BATCH])
 
-    def transformed(self, transform: Callable[[Any], Any]) -> Pool:
+    def transformed(self, transform: Callable[[Any], Any]) -> NumberedPool:
         """Apply the function at once."""
         return TablePool(transform(self.X))
 
+    def vocabulary(self) -> Any:
+        """Return the table itself, which is in memory anyway."""
+        return self.X
 
-class StackedPool(Pool):
+
+class StackedPool(NumberedPool):
     """Pools one after another."""
 
-    def __init__(self, parts: Sequence[Pool]) -> None:
+    def __init__(self, parts: Sequence[NumberedPool]) -> None:
         self.parts = parts
         self.n_rows = sum(part.n_rows for part in parts)
         self.n_columns = parts[0].n_columns
@@ -100,17 +202,26 @@ class StackedPool(Pool):
                 first, last, _ = inner.indices(place.stop - place.start)
                 yield slice(place.start + first, place.start + last), table
 
-    def transformed(self, transform: Callable[[Any], Any]) -> Pool:
+    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
+        """Draw as the last part does, which counts its rows from 0."""
+        start = self.n_rows - self.parts[-1].n_rows
+        return self.parts[-1].draw(rows - start, n, rng) + start
+
+    def transformed(self, transform: Callable[[Any], Any]) -> NumberedPool:
         """Apply the function to each part."""
         return StackedPool([part.transformed(transform) for part in self.parts])
 
-    def _whole(self) -> Iterator[tuple[Pool, slice, int]]:
+    def vocabulary(self) -> Any:
+        """Put those of the parts one above the other."""
+        return reduce(stack, (part.vocabulary() for part in self.parts))
+
+    def _whole(self) -> Iterator[tuple[NumberedPool, slice, int]]:
         start = 0
         for part in self.parts:
             yield part, slice(start, start + part.n_rows), start
             start += part.n_rows
 
-    def _places(self, rows: Rows) -> Iterator[tuple[Pool, slice, int]]:
+    def _places(self, rows: Rows) -> Iterator[tuple[NumberedPool, slice, int]]:
         """Yield the parts that have some of the ascending rows, where these are among all, and the part's first row."""
         for part, whole, start in self._whole():
             first, last = np.searchsorted(rows, [whole.start, whole.stop])
@@ -134,6 +245,6 @@ def concatenate_batches(batches: Iterator[tuple[slice, Any]], n: int) -> Any:
     return concatenate(tables) if whole is None else whole
 
 
-def as_pool(X: Any) -> Pool:
+def as_pool(X: Any) -> NumberedPool:
     """Return a pool of the rows of any table, or the pool itself."""
-    return X if isinstance(X, Pool) else TablePool(X)
+    return X if isinstance(X, NumberedPool) else TablePool(X)

@@ -14,20 +14,24 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.arrow import as_array, as_pandas
 from dips._data.containers import as_rows, check_columns, row_names, stack
 from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
-from dips._data.pool import Pool, StackedPool, TablePool
+from dips._data.pool import NumberedPool, StackedPool, TablePool
 from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
 from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import code_class_weights
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
+from dips._spark.pool import check_types, is_spark_frame
+from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
 from dips.backbones import default_estimator, find_backbone
 from dips.curators import Curator
+from dips.exceptions import InputError, InputTypeError
 
 
 class CuratingClassifier(ClassifierMixin, BaseEstimator):
@@ -56,6 +60,26 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
             return _probabilities(self.estimator_, X)
         return np.column_stack([_probabilities(fitted, X)[:, 1] for fitted in self.estimators_])
 
+    def predict_frame(self, df: Any, key: str | None = None) -> Any:
+        """Return a Spark DataFrame with predicted_label, probability and a probability per class for every row of `df`.
+
+        Beside them stands the key, or every column of `df` if none is named. Spark computes it when it is used; the
+        encoder and the model are sent, nothing else.
+        """
+        check_is_fitted(self)
+        if self.multilabel_:
+            raise InputError("predict_frame serves one label at a time; fit one classifier for each column of y.")
+        if not is_spark_frame(df):
+            raise InputTypeError(f"predict_frame takes a Spark DataFrame; got {type(df).__name__}. Use predict for it.")
+        backbone = find_backbone(self.estimator_)
+        predict = partial(backbone.predict_proba, backbone.on_one_thread(self.estimator_))
+        names = getattr(self, "feature_names_in_", None)
+        columns = [c for c in df.columns if c != key] if names is None else list(names)
+        check_types(dict(df.dtypes), columns)
+        convert = as_array if names is None else as_pandas
+        kept = None if key is None else [key]
+        return predicted_frame(df, kept, columns, convert, partial(_encoded, self.encoder_), predict, self.classes_)
+
     def predict(self, X: Any) -> Array:
         """Most probable class; for multi-label, a 0/1 matrix."""
         p = self.predict_proba(X)
@@ -71,20 +95,18 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         """Return what ``fit`` takes itself, and what it passes on to the backbone's own ``fit``."""
         return router_of(self, default_estimator() if self.estimator is None else self.estimator)
 
-    def _make_pool(self, estimator: BaseEstimator, X: Any, X_unlabeled: Any = None) -> tuple[Pool, pd.Index | None]:
+    def _make_pool(
+        self, estimator: BaseEstimator, X: Any, X_unlabeled: Any = None
+    ) -> tuple[NumberedPool, pd.Index | None]:
         """Return all rows as the backbone wants them, the unlabeled last, and their names where they have any."""
-        is_no_table = getattr(X, "ndim", 2) > 2  # images and the like
-        as_it_is = is_no_table or find_backbone(estimator).reads_frames(estimator)
-        self.encoder_ = None if as_it_is else TableEncoder()
+        self.encoder_ = _make_encoder(estimator, X)
         if X_unlabeled is None:
             return TablePool(self._table(X, learn=True)), row_names(X)
         if isinstance(X_unlabeled, ParquetPool):
-            files = X_unlabeled.like(X)
-            self._table(stack(X, files.vocabulary()), learn=True)
-            encode = partial(self._table, learn=False)
-            for _ in files.transformed(encode).batches():  # refuse what cannot be read before any work is done
+            files, encode = self._meet(estimator, X, X_unlabeled)
+            for _ in files.batches():  # refuse what cannot be read before any work is done
                 pass
-            return StackedPool([TablePool(encode(X)), files.transformed(encode)]), None
+            return StackedPool([TablePool(encode(X)), files]), None
         if _are_numbers(X, X_unlabeled):  # no need to copy them into one table
             self._table(X, learn=True)
             parts = [TablePool(self._table(part, learn=False)) for part in (X, X_unlabeled)]
@@ -92,20 +114,32 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         both = stack(X, X_unlabeled)
         return TablePool(self._table(both, learn=True)), row_names(both)
 
+    def _meet(self, estimator: BaseEstimator, X: Any, pool: Any) -> tuple[Any, Callable[[Any], Any]]:
+        """Learn the columns and categories of labeled rows and a pool; return the pool encoded, and what encodes.
+
+        That holds the encoder and nothing else of this classifier, so that it can be sent to where rows lie.
+        """
+        self.encoder_ = _make_encoder(estimator, X)
+        pool = pool.like(X)
+        self._table(stack(X, pool.vocabulary()), learn=True)
+        encode = partial(_encoded, self.encoder_)
+        return pool.transformed(encode), encode
+
     def _make_trainer(
         self,
         estimator: BaseEstimator,
-        pool: Pool,
+        pool: NumberedPool,
         labels: Labels,
         weights: Array | None,
         fit_params: dict[str, Any],
         n_unlabeled: int = 0,
+        rng: np.random.RandomState | None = None,
     ) -> Trainer:
         """Return what trains clones of the estimator on rows of the pool; so many of them are those of X_unlabeled."""
         encode = partial(self._table, learn=False)
         passed_on = make_fit_params(fit_params, estimator, pool.n_rows - n_unlabeled, n_unlabeled, labels, encode)
         estimator = code_class_weights(estimator, labels.classes)
-        rng = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state) if rng is None else rng
         return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, self._groups)
 
     def _keep(
@@ -113,7 +147,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         targets: list[Labels],
         curators: list[Curator],
         results: list[RoundsState],
-        pool: Pool,
+        pool: NumberedPool,
         index: pd.Index | None,
     ) -> None:
         """Set the learned attributes; those of a multi-label fit name the label each line is about."""
@@ -134,9 +168,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     def _table(self, X: Any, learn: bool) -> Any:
         """Return the table as the backbone wants it: as it is for pipelines, as numbers for others."""
         check_columns(self, X, reset=learn)
-        if self.encoder_ is not None:
-            return self.encoder_.encode(X, learn)
-        return as_rows(X)
+        return _encoded(self.encoder_, X, learn)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "samples_")
@@ -153,6 +185,16 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
 def one_or_list(values: list[Any], multilabel: bool) -> Any:
     """Return the one value of a plain fit, or the list of a multi-label fit."""
     return values if multilabel else values[0]
+
+
+def _make_encoder(estimator: BaseEstimator, X: Any) -> TableEncoder | None:
+    """Return a new encoder, or None where the backbone takes the table as it is."""
+    is_no_table = getattr(X, "ndim", 2) > 2  # images and the like
+    return None if is_no_table or find_backbone(estimator).reads_frames(estimator) else TableEncoder()
+
+
+def _encoded(encoder: TableEncoder | None, X: Any, learn: bool = False) -> Any:
+    return as_rows(X) if encoder is None else encoder.encode(X, learn)
 
 
 def _are_numbers(X: Any, other: Any) -> bool:

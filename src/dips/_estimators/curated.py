@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator
 from dips._data.labels import Labels
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_curated_learner
+from dips._estimators.plots import draw_calibration, draw_curves, draw_map
+from dips._estimators.reasons import reason
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.samples import audit_samples
 from dips._estimators.validation import (
@@ -24,10 +26,13 @@ from dips._estimators.validation import (
     check_weights,
 )
 from dips._tools.arrays import Array, Rows
+from dips._tools.shares import calibration_of
 from dips._tools.sklearn_compat import HasMethods, fit_context
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.exceptions import InputError
+
+_FIRST = 10  # suspects shown in a notebook
 
 
 class CuratedClassifier(CuratingClassifier):
@@ -170,24 +175,85 @@ class Audit:
         return float((~self.samples["useful"]).mean())
 
     def suspects(self, order: str = "wrong") -> pd.DataFrame:
-        """The labels to look at first: those that are not useful.
+        """The labels to look at first, in the order of ``dips audit``, and why each is suspect.
 
         Parameters
         ----------
         order : {"wrong", "useful"}
-            The most probably wrong, or least confident, on top; or the most useful to check: those whose check is
-            expected to move the answers of the model most (``check_gain``), for which the curator must believe.
+            The most probably wrong on top; where nothing is believed, those with the least confidence along the
+            training, multiplied by the probability from models that had not seen the row where there is one. Or the
+            most useful to check: those whose check is expected to move the answers of the model most (``check_gain``),
+            for which the curator must believe.
         """
-        suspects = self.samples[~self.samples["useful"]]
         if order not in ("wrong", "useful"):
             raise InputError(f"order={order!r} is not known; there are wrong and useful.")
+        suspects = self.samples.assign(out_of_fold=self._out_of_fold())
+        suspects = suspects[~self.samples["useful"].fillna(True).astype(bool)]
+        if order == "useful" and self.samples["check_gain"].isna().all():
+            raise InputError("order='useful' needs a curator that says what is believed of labels, such as 'auto'.")
         if order == "useful":
-            if self.samples["check_gain"].isna().all():
-                raise InputError("order='useful' needs a curator that says what is believed of labels, such as 'auto'.")
-            return suspects.sort_values("check_gain", ascending=False, kind="stable")
-        if suspects["p_wrong"].notna().any():
-            return suspects.sort_values("p_wrong", ascending=False, kind="stable")
-        return suspects.sort_values("confidence", kind="stable")
+            right = -suspects["check_gain"].astype(float)
+        elif suspects["p_wrong"].notna().any():
+            right = 1 - suspects["p_wrong"].astype(float)
+        else:
+            right = suspects["confidence"].astype(float) * suspects["out_of_fold"].fillna(1.0)
+        suspects = suspects.iloc[np.argsort(right.to_numpy(), kind="stable")]
+        columns = ["given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
+        reasons = [reason(*values) for values in suspects[columns].astype(object).itertuples(index=False)]
+        return suspects.drop(columns="out_of_fold").assign(reason=pd.Series(reasons, suspects.index, dtype=object))
+
+    def plot_map(self, ax: Any = None) -> Any:
+        """Draw every label by how it was learned, with matplotlib; return the axes."""
+        judged = self.samples[self.samples["confidence"].notna()]
+        if judged.empty:
+            raise InputError("The map shows how labels were learned, and this backbone is not trained step by step.")
+        is_suspect = ~judged["useful"].to_numpy(dtype=bool)
+        return draw_map(*_numbers(judged), is_suspect, np.zeros(len(judged), dtype=bool), ax)
+
+    def plot_curves(self, ax: Any = None) -> Any:
+        """Draw the probability of each tracked row's label along the training; return the axes."""
+        if not isinstance(self.trajectories, np.ndarray):
+            raise InputError("No row was tracked; name some with track, such as characterize(…, track=[0, 1]).")
+        labels = self.samples["given_label"].iloc[np.asarray(self.model.track)]
+        at = [list(self.model.classes_).index(label) for label in labels]
+        curves = self.trajectories[np.arange(len(at)), :, at]
+        return draw_curves(curves, [f"{row}: {label}" for row, label in labels.items()], ax)
+
+    def plot_calibration(self, positive: Any = None, ax: Any = None) -> Any:
+        """Draw what models that had not seen the rows said against the labels; return the axes.
+
+        `positive` is the class that it is about, the last one unless it is given.
+        """
+        answers, classes = getattr(self.model.curator_, "answers_", None), list(self.model.classes_)
+        if answers is None:
+            raise InputError("The curator asks no models that had not seen the rows; take curator='auto'.")
+        positive = classes[-1] if positive is None else positive
+        if positive not in classes:
+            raise InputError(f"positive={positive!r} is not a class; there are {', '.join(map(str, classes))}.")
+        labels = self.samples["given_label"].dropna().to_numpy()
+        lines = {"out of fold": calibration_of(answers[:, classes.index(positive)], labels == positive)}
+        return draw_calibration(lines, str(positive), ax)
+
+    def _out_of_fold(self) -> Any:
+        """Probability of each given label by models that had not seen it, where there is one and one target."""
+        known = getattr(self.model.curator_, "out_of_fold_", None)
+        is_given = self.samples["given_label"].notna().to_numpy()
+        if known is None or len(known) != is_given.sum():
+            return np.nan
+        unseen = np.full(is_given.size, np.nan)
+        unseen[is_given] = known
+        return unseen
+
+    def _repr_html_(self) -> str:
+        """The first suspects, for notebooks."""
+        suspects = self.suspects()
+        n = int(self.samples["given_label"].notna().sum())
+        words = f"<p>{len(suspects):,} of {n:,} labels are suspect.</p>"
+        return words + suspects.head(_FIRST).to_html(escape=True, float_format="{:.2f}".format)
+
+
+def _numbers(judged: pd.DataFrame) -> tuple[Array, Array]:
+    return judged["confidence"].to_numpy(dtype=float), judged["aleatoric"].to_numpy(dtype=float)
 
 
 def characterize(

@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import metadata_routing
+from sklearn.utils.validation import check_is_fitted
 
 from dips._data.containers import n_rows
 from dips._data.labels import Labels
 from dips._data.parquet import ParquetPool
-from dips._data.pool import Pool
+from dips._data.pool import NumberedPool, Pool
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_pseudo_learner, resolve_labeler
+from dips._estimators.remote import RemoteFit, is_remote
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
     N_JOBS,
@@ -28,6 +31,8 @@ from dips._estimators.validation import (
     check_verified,
     check_weights,
 )
+from dips._rounds.state import RoundsState
+from dips._spark import SparkPool, is_spark_frame
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
@@ -35,6 +40,7 @@ from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_con
 from dips._tools.warnings import warn
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
+from dips.exceptions import InputError
 from dips.labelers import Labeler
 
 
@@ -90,6 +96,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         expected to be wrong), suggested_label (for a given label that is a suspect); rows of `X_unlabeled` come last
     class_summary_ : data frame, one row per class, where the curator believes: n_labels, n_suspects, expected_wrong and
         recall (of the teachers, out of fold); else None
+    account_ : where the unlabeled rows stay on Spark: what :meth:`write_samples` writes; ``samples_``,
+        ``transduction_`` and ``labeled_iter_`` then hold the rows of X alone
     curator_ : the curator, with what it learned
     encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
 
@@ -172,8 +180,9 @@ class PseudoLabelClassifier(CuratingClassifier):
         y : column (n,), or 0/1 matrix (n, L) for multi-label
             Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
             alone are two classes.
-        X_unlabeled : table, path or ParquetPool, optional
-            More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory.
+        X_unlabeled : table, path, ParquetPool, Spark DataFrame or SparkPool, optional
+            More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory, and the rows
+            of a Spark table stay on their cluster.
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         verified : mask (n,), optional
@@ -195,11 +204,18 @@ class PseudoLabelClassifier(CuratingClassifier):
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
+            if X_unlabeled is not None:
+                X_unlabeled = _opened(X_unlabeled, observer)
+            if is_remote(X_unlabeled):
+                remote = RemoteFit(self, estimator, labeler, curators[0], observer)
+                labels = remote.check(targets, routed)
+                self._warn_of_one_round(targets, labeler)
+                remote.run(X, X_unlabeled, labels, weights, checked[0], routed)
+                return self
 
             # Pool: labeled and unlabeled rows together; from here on a row is a number and a label is a code.
             n_more = 0
             if X_unlabeled is not None:
-                X_unlabeled = _opened(X_unlabeled, observer)
                 n_more = _n_unlabeled(X_unlabeled)
                 targets, weights, checked = append_unlabeled(targets, weights, checked, n_more)
             pool, index = self._make_pool(estimator, X, X_unlabeled)
@@ -218,32 +234,61 @@ class PseudoLabelClassifier(CuratingClassifier):
                 )
                 for labels, curator in zip(targets, curators, strict=True)
             ]
-            if labeler is not None:
-                self._warn_of_one_round(targets)
+            self._warn_of_one_round(targets, labeler)
             rows = zip(learners, targets, checked, strict=True)
             results = [each.run(labels.codes, of_label) for each, labels, of_label in rows]
 
             # Account: the model, the history and every row's fate.
             self._keep(targets, curators, results, pool, index)
-            final_labels = [labels.decode(state.labels) for labels, state in zip(targets, results, strict=True)]
-            self.transduction_ = _columns(final_labels)
-            self.labeled_iter_ = _columns([state.round for state in results])
-            self.n_iter_ = max(state.history[-1]["round"] for state in results)
-            self.termination_condition_ = one_or_list([state.termination for state in results], self.multilabel_)
         return self
+
+    def _keep(
+        self,
+        targets: list[Labels],
+        curators: list[Curator],
+        results: list[RoundsState],
+        pool: NumberedPool,
+        index: pd.Index | None,
+    ) -> None:
+        """Set the learned attributes, those of pseudo-labeling among them."""
+        super()._keep(targets, curators, results, pool, index)
+        final_labels = [labels.decode(state.labels) for labels, state in zip(targets, results, strict=True)]
+        self.transduction_ = _columns(final_labels)
+        self.labeled_iter_ = _columns([state.round for state in results])
+        self.n_iter_ = max(state.history[-1]["round"] for state in results)
+        self.termination_condition_ = one_or_list([state.termination for state in results], self.multilabel_)
+
+    def write_samples(self, path: str | Path) -> None:
+        """Write the account of every unlabeled row that stayed where it is, on Spark, to a new folder of Parquet files.
+
+        It has the columns of ``samples_``, after those that name the row: the key, or the file and the row's position
+        in it. Spark writes it; nothing is collected. The labeled rows are in ``samples_``.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "account_"):
+            raise InputError("All rows are in samples_ already; write_samples is for pools on Spark.")
+        self.account_.write(str(path))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the account, which holds on to a session."""
+        return {name: value for name, value in super().__getstate__().items() if name != "account_"}
 
     def _observer(self) -> AbstractContextManager[Observer]:
         return ProgressBars() if self.verbose else nullcontext(Observer())
 
-    def _warn_of_one_round(self, targets: list[Labels]) -> None:
-        if self.n_rounds == 1 and not all(labels.is_labeled.all() for labels in targets):
+    def _warn_of_one_round(self, targets: list[Labels], labeler: Labeler | None) -> None:
+        if labeler is not None and self.n_rounds == 1 and not all(labels.is_labeled.all() for labels in targets):
             warn("n_rounds=1 makes no use of unlabeled rows; choose 2 or more.")
 
 
 def _opened(X_unlabeled: Any, observer: Observer) -> Any:
-    """Open Parquet files by their path; the observer is told of every batch read from them."""
-    pool = ParquetPool(X_unlabeled) if isinstance(X_unlabeled, str | Path) else X_unlabeled
-    return pool.observed(observer) if isinstance(pool, ParquetPool) else pool
+    """Open Parquet files by their path, and Spark's tables; the observer is told of every batch read from them."""
+    pool = X_unlabeled
+    if isinstance(X_unlabeled, str | Path):
+        pool = ParquetPool(X_unlabeled)
+    elif is_spark_frame(X_unlabeled):
+        pool = SparkPool(X_unlabeled)
+    return pool.observed(observer) if isinstance(pool, ParquetPool | SparkPool) else pool
 
 
 def _n_unlabeled(X_unlabeled: Any) -> int:

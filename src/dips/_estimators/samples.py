@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dips._data.labels import UNLABELED, Labels
-from dips._data.pool import Pool
+from dips._data.pool import NumberedPool
 from dips._rounds.state import RoundsState
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
@@ -85,7 +85,7 @@ def samples_frame(
     )
 
 
-def samples_of_rounds(state: RoundsState, labels: Labels, pool: Pool, index: pd.Index | None) -> pd.DataFrame:
+def samples_of_rounds(state: RoundsState, labels: Labels, pool: NumberedPool, index: pd.Index | None) -> pd.DataFrame:
     """Return ``samples_`` of rounds that have ended."""
     return samples_frame(
         labels.decode_or_none,
@@ -130,14 +130,14 @@ def sources(given: Array, final: Array) -> Array:
     return words[(given != UNLABELED).astype(np.int8) + (final != UNLABELED)]
 
 
-def _suggestions(state: RoundsState, pool: Pool) -> Array:
+def _suggestions(state: RoundsState, pool: NumberedPool) -> Array:
     """Return what is believed of the suspects, or else what the last model says of them."""
     if state.by_class:
         return state.suggested
     return suggested_codes(state.estimator, pool, state.given, state.useful)
 
 
-def suggested_codes(estimator: Any, pool: Pool, given: Array, useful: Array) -> Array:
+def suggested_codes(estimator: Any, pool: NumberedPool, given: Array, useful: Array) -> Array:
     """Codes of what the suspects among the given labels might be, -1 elsewhere.
 
     The model was not trained on a suspect, so its opinion of that row is not what it was told.

@@ -1,8 +1,9 @@
-"""Results as files: Parquet, and CSV whose cells a spreadsheet cannot run as formulas."""
+"""Results as files: Parquet, and CSV and Excel whose cells a spreadsheet cannot run as formulas."""
 
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import pandas as pd
 from dips._tools.files import write_whole
 from dips.exceptions import OutputError
 
+_NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # control characters, which no cell can hold
+_EXCEL_ROWS = 1_048_575  # and a header
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a data frame as CSV or Parquet, according to the suffix; a failure leaves no partial file."""
+    """Write a data frame as CSV, Parquet or Excel, according to the suffix; a failure leaves no partial file."""
     kind = path.suffix.lower()
     if kind == ".csv":
         content = to_csv(frame).encode("utf-8")
@@ -23,9 +26,29 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         buffer = io.BytesIO()
         _uniform(frame).to_parquet(buffer, index=False)
         content = buffer.getvalue()
+    elif kind == ".xlsx":
+        content = _to_excel(frame, path)
     else:
-        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv or .parquet.")
+        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv, .parquet or .xlsx.")
     write_whole(path, content)
+
+
+def _to_excel(frame: pd.DataFrame, path: Path) -> bytes:
+    if len(frame) > _EXCEL_ROWS:
+        raise OutputError(f"{path} cannot hold {len(frame):,} rows, because Excel ends at {_EXCEL_ROWS:,}; write .csv.")
+    plain = _defused_frame(frame)
+    for name, column in plain.items():
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            plain[name] = column.dt.tz_localize(None)  # Excel knows no time zones
+        elif column.dtype == object:
+            plain[name] = column.map(lambda v: _NOT_IN_EXCEL.sub("", v) if isinstance(v, str) else v)
+    plain.columns = pd.Index([_NOT_IN_EXCEL.sub("", str(name)) for name in plain.columns])
+    buffer = io.BytesIO()
+    try:
+        plain.to_excel(buffer, index=False, engine="openpyxl")
+    except ModuleNotFoundError as error:
+        raise OutputError(f'{path} needs openpyxl: pip install "dips-ssl[excel]", or write .csv.') from error
+    return buffer.getvalue()
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -38,12 +61,16 @@ def to_csv(frame: pd.DataFrame) -> str:
     '=1+1,-5
     -5,2
     """
+    return _defused_frame(frame).to_csv(index=False, lineterminator="\n")
+
+
+def _defused_frame(frame: pd.DataFrame) -> pd.DataFrame:
     headers = [defused_cell(name) for name in frame.columns]
     if len(set(headers)) < len(headers):
         raise OutputError(f"Two columns would both be called {_twice(headers)!r}; give them other names.")
     columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
     defused = {name: _defused(column) for name, column in zip(headers, columns, strict=True)}
-    return pd.DataFrame(defused, columns=headers, index=frame.index).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(defused, columns=headers, index=frame.index)
 
 
 def _defused(column: pd.Series) -> pd.Series:

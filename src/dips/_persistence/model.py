@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
-from dips._files.read import read_table
+from dips._files.read import Table, read_table
 from dips._persistence.checks import PREPARATION, check_answers, check_manifest, checked_preparation
 from dips._persistence.probe import try_elsewhere
+from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
 from dips._tools.npz import read_arrays
@@ -62,10 +66,30 @@ class SavedModel:
         return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
 
     def predict(self, data: Any) -> Array:
-        """Most probable label of each row."""
+        """Most probable label of each row, or the one that is expected to cost least where costs were given."""
         return np.asarray(self.classes, dtype=None if isinstance(self.classes[0], int) else object)[
-            self.predict_proba(data).argmax(axis=1)
+            self.decide(self.predict_proba(data))
         ]
+
+    def decide(self, p: Array) -> Array:
+        """Positions among the classes that class probabilities (n, C) decide for."""
+        costs = (self.about or {}).get("costs")
+        return (p if costs is None else p * np.asarray(costs)).argmax(axis=1)
+
+    def predict_frame(self, df: Any, kept: Sequence[str] | None = None, name: str = "predicted_label") -> Any:
+        """Return a Spark DataFrame of predictions beside the columns that are kept, all by default; Spark computes it.
+
+        Only for models that know the schema of their tables, as those that ``dips fit`` writes.
+        """
+        if self.preparation is None:
+            raise ModelError(
+                "The model was saved without the schema of its tables; use predict_frame of the classifier."
+            )
+        family = find_backbone(self.backbone)
+        predict = partial(family.predict_proba, family.on_one_thread(self.backbone))
+        columns = [column.name for column in self.preparation.schema.used]
+        classes = np.asarray(self.classes)
+        return predicted_frame(df, kept, columns, _as_table, self.preparation.encode, predict, classes, name)
 
     def _encoded(self, X: Any) -> Any:
         if self.categories is None:
@@ -233,6 +257,10 @@ def _from_classifier(model: Any) -> SavedModel:
     else:
         categories = [None if c is None else [_plain(v) for v in c] for c in model.encoder_.categories_]
     return SavedModel(model.estimator_, [_plain(c) for c in model.classes_], None, categories)
+
+
+def _as_table(columns: pa.Table) -> Table:
+    return Table(columns, "a Spark table")
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46, 10, 10, 38
 _MAX_NAMES = 11  # under bars
+_TURNED = 14  # more height for names that are turned
 
 
 def line_chart(
@@ -20,21 +21,32 @@ def line_chart(
     diagonal: bool = False,
     level: float | None = None,
     dots: bool = False,
+    spans: Sequence[tuple[float, float, float]] = (),
+    most: float = 1.0,
 ) -> Markup:
-    """Lines of (x, y) from 0 to 1, each with the class of the style sheet that colors it."""
+    """Lines of (x, y) from 0 to `most`, each with the class of the style sheet that colors it.
+
+    Spans are intervals (x, low, high), drawn under the lines.
+    """
     width, height = 320, 260
-    frame = _Frame(width, height, (0.0, 1.0), (0.0, 1.0))
-    parts = [frame.axes([0, 0.25, 0.5, 0.75, 1], [0, 0.25, 0.5, 0.75, 1], x_title, y_title)]
+    frame = _Frame(width, height, (0.0, most), (0.0, most))
+    ticks = [0, 0.25, 0.5, 0.75, 1] if most == 1 else nice_ticks(0, most)
+    parts = [frame.axes(ticks, ticks, x_title, y_title)]
     if diagonal:
         parts.append(
-            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*frame.at(0, 0), *frame.at(1, 1))
+            Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
+                *frame.at(0, 0), *frame.at(most, most)
+            )
         )
     if level is not None:
         parts.append(
             Markup('<line class="faint" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(
-                *frame.at(0, level), *frame.at(1, level)
+                *frame.at(0, level), *frame.at(most, level)
             )
         )
+    for x, low, high in spans:
+        (x0, y0), (_, y1) = frame.at(x, low), frame.at(x, high)
+        parts.append(Markup('<line class="span" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(x0, y0, y1))
     for css, points in lines:
         path = " ".join(f"{x},{y}" for x, y in (frame.at(*p) for p in points))
         parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
@@ -65,6 +77,40 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
             Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(css, x, y),
         ]
     return _svg(width, height, title, parts)
+
+
+def share_chart(
+    names: Sequence[str], lines: Sequence[tuple[str, Sequence[float]]], *, title: str, edges: Sequence[str] = ()
+) -> Markup:
+    """Shares of the same values in several groups of rows, as steps; each with the class that colors it.
+
+    Where the values are bins, their edges are written instead of their names.
+    """
+    width, height = 400, 200
+    top = max(max(shares) for _, shares in lines) or 1.0
+    frame = _Frame(width, height, (0.0, float(len(names))), (0.0, 1.08 * top))
+    ticks = nice_ticks(0, 1.08 * top, 4)
+    parts = [frame.axes([], ticks, "", "share of the rows")]
+    for css, shares in lines:
+        corners = [frame.at(k + side, share) for k, share in enumerate(shares) for side in (0, 1)]
+        path = " ".join(f"{x},{y}" for x, y in corners)
+        parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
+    written = [(float(k), edge) for k, edge in enumerate(edges)] or [(k + 0.5, name) for k, name in enumerate(names)]
+    if edges and len(names) > len(edges) - 1:
+        written.append((len(names) - 0.5, names[-1]))  # missing values have a place of their own
+    room = 60 // len(written)  # letters
+    fits = max(len(name) for _, name in written) <= room
+    if edges and not fits:
+        written = written[::2]
+    for at, name in written:
+        x, y = frame.at(at, 0)
+        if fits or edges:
+            side = "end" if at == len(names) else "middle"
+            parts.append(Markup('<text class="tick {}" x="{}" y="{}">{}</text>').format(side, x, y + 16, name))
+        else:
+            turned = Markup('<text class="tick end" transform="translate({} {}) rotate(-28)">{}</text>')
+            parts.append(turned.format(x + 4, y + 14, cut(name, 13)))
+    return _svg(width, height + (0 if fits or edges else _TURNED), title, parts)
 
 
 def growth_chart(

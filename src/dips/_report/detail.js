@@ -16,6 +16,13 @@ function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** A name that may be broken after its dots, bars and dashes, and nowhere else. */
+function softly(name) {
+  return String(name)
+    .split(/(?<=[_./-])(?=[^\s_./-])/)
+    .flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+}
+
 /** A picture that came with the data. Few pixels are shown as they are, not smoothed. */
 function picture(data, encoded, words, size) {
   const { prefix, width, height } = data.points.thumbnails;
@@ -72,7 +79,7 @@ function valuesTable(data, i) {
     const value = valueAt(column, i);
     const typical = compared.map((c) => points.typical[c][j]);
     const like = typical.length === 2 && typical[0] !== typical[1] && value === typical[1];
-    return make("tr", {}, make("th", {}, column.name), make("td", like ? { class: "differs" } : {}, value || "–"), ...typical.map((t) => make("td", { class: "fine" }, t || "–")));
+    return make("tr", {}, make("th", {}, ...softly(column.name)), make("td", like ? { class: "differs" } : {}, value || "–"), ...typical.map((t) => make("td", { class: "fine" }, t || "–")));
   });
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ from dips._files.columns import Schema
 from dips._files.read import Table
 from dips._files.target import Target
 from dips._tools.arrays import Array, Rows
+
+if TYPE_CHECKING:
+    from dips._report.segments import UnevenValues
 
 
 @dataclass
@@ -37,7 +40,12 @@ class TableFindings:
     config : command, time and versions of the run
     models : one record per candidate; empty for an audit
     test_rows, test_probabilities : the held-out rows, and each candidate's class probabilities of them
-    importance, leaks : one number per column
+    importance : what each column is worth to the chosen model, as plain data, the most important first
+    leaks : columns that predict the label almost alone, and how well
+    uneven : values at which labels are wrong more often than difficulty explains; None where that was not tested
+    drift : how well labeled and unlabeled rows can be told apart, as plain data; None where that was not tested
+    outliers : one record per column with numbers far from all others
+    costs : (C,) of missing a row of each class, where the user gave them; decisions follow them if the metric does
     n_verified_test : how many of the held-out rows have a verified label
     baseline : what always giving the most frequent answer would score, by metric
     reading : what was found out, or guessed, while the table was read; plain data
@@ -62,7 +70,11 @@ class TableFindings:
     models: list[dict[str, Any]] = field(default_factory=list)
     test_rows: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     test_probabilities: dict[str, Array] = field(default_factory=dict)
-    importance: dict[str, float] = field(default_factory=dict)
+    importance: dict[str, dict[str, Any]] = field(default_factory=dict)
+    uneven: UnevenValues | None = None
+    drift: dict[str, Any] | None = None
+    outliers: list[dict[str, Any]] = field(default_factory=list)
+    costs: Array | None = None
     leaks: dict[str, float] = field(default_factory=dict)
     baseline: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._estimators.reasons import IMAGE, phrases
 from dips._persistence.model import versions
 from dips._report.points import packed_curves, points_of, short, thresholds_of
 from dips._report.segments import instead_of, noise_by_class
 from dips._report.suspects import suspicion_ranks
 from dips._report.thumbnails import Thumbnails
-from dips._report.words import IMAGE, headline, next_steps, phrases
+from dips._report.words import headline, next_steps
 from dips._tools.arrays import Array, Rows
 
 _BYTES = 4_700_000  # what the map may take of the page, most of it pictures

@@ -84,6 +84,8 @@ def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
         return ""
     first = worth[0]
     named = f"the first {first['n']}" if len(worth) > 1 else f"all {first['n']}"
+    if first["wrong"] == 0:
+        return f"Of {named} hardly any is wrong, by estimate"
     words = f"Of {named} about {first['wrong']} {'is' if first['wrong'] == 1 else 'are'} wrong, by estimate"
     if len(worth) > 1 and worth[1]["n"] == 2 * first["n"]:
         more = worth[1]["wrong"] - first["wrong"]

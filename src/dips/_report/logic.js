@@ -36,7 +36,7 @@ function wrongAt(points, i) {
 function worthOf(points, positions) {
   if (!positions.length || positions.some((i) => wrongAt(points, i) < 0)) return "";
   const n = Math.round(positions.reduce((sum, i) => sum + points.wrong[i], 0) / 1000);
-  return `, about ${n} of these wrong`;
+  return n ? `, about ${n} of these wrong` : ", hardly any of these wrong";
 }
 
 /** Why a label is suspect, from the phrases that came with the data. */

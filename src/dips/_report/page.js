@@ -13,6 +13,13 @@ function start() {
   const map = new LabelMap(data, (i) => byId("panel").replaceChildren(detail(i)));
   const table = new SuspectTable(data, detail, (i) => map.select(i));
   byId("mapnote").textContent = noteOf(data);
+  if (data.thresholds) drawLine(data.thresholds, data.classes[data.positive]);
+  const folds = [...document.querySelectorAll("details.fold")];
+  for (const link of document.querySelectorAll("nav a")) {
+    link.addEventListener("click", () => {
+      for (const fold of document.querySelectorAll(`${link.hash} > details.fold`)) fold.open = true;
+    });
+  }
   addEventListener("beforeunload", (event) => {
     if (!table.isSaved) event.preventDefault();
   });
@@ -28,6 +35,7 @@ function start() {
   let before;
   addEventListener("beforeprint", () => {
     before = root.dataset.theme;
+    for (const fold of folds) fold.open = true;
     root.dataset.theme = "light";
     map.recolor();
   });

@@ -5,18 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined, Template
-from markupsafe import Markup
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 
+from dips._estimators.reasons import ROW
 from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.label_words import share_in_short
-from dips._report.words import ROW, SHARES, amount, chosen_model, difference, percent, title_of
+from dips._report.words import SHARES, amount, chosen_model, difference, percent, seconds_in_words, title_of
 
-_SCRIPTS = ("logic.js", "detail.js", "map.js", "table.js", "page.js")  # one script, each builds on those before
+_SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
+_SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "page.js")  # each builds on those before
+ABSENT: dict[str, Any] = {
+    "unit": ROW, "warnings": [], "scores": [], "distributions": [], "drift": None, "outliers": None, "baseline": {},
+}  # fmt: skip
+_SMALL = 0.3
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -26,7 +33,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
-    summary = {"unit": ROW, "warnings": [], "scores": []} | summary  # summaries of early runs lack them
+    summary = ABSENT | summary  # summaries of early runs lack them
     script = "\n".join(packaged(name) for name in _SCRIPTS)
     return template("page.html").render(
         s=summary,
@@ -42,7 +49,7 @@ def render(summary: dict[str, Any]) -> str:
 def template(name: str) -> Template:
     """Return a template that comes with this package; whatever it is filled with is escaped."""
     environment = Environment(
-        loader=DictLoader({name: packaged(name)}),
+        loader=FunctionLoader(packaged),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -50,7 +57,7 @@ def template(name: str) -> Template:
     )
     environment.globals.update(
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
-        share_in_short=share_in_short,
+        share_in_short=share_in_short, softly=softly, seconds=seconds_in_words,
     )  # fmt: skip
     return environment.get_template(name)
 
@@ -58,6 +65,17 @@ def template(name: str) -> Template:
 def packaged(name: str) -> str:
     """Return a file that comes with this package, as text."""
     return (files("dips._report") / name).read_text(encoding="utf-8")
+
+
+def softly(name: Any) -> Markup:
+    """Write a name that may be broken after its dots, bars and dashes, and nowhere else.
+
+    Examples
+    --------
+    >>> str(softly("hours_per_week<b>"))
+    'hours_<wbr>per_<wbr>week&lt;b&gt;'
+    """
+    return Markup("<wbr>").join(escape(part) for part in _SEAMS.split(str(name)))
 
 
 def inert_json(record: Any) -> str:
@@ -76,15 +94,17 @@ def inert_json(record: Any) -> str:
 
 def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
     """Only what the script draws; the rest is in the page already."""
-    return {k: summary[k] for k in ("classes", "points", "phrases", "target", "unit")}
+    shown = {k: summary[k] for k in ("classes", "points", "phrases", "target", "unit")}
+    thresholds = (summary["quality"] or {}).get("thresholds")
+    return shown if thresholds is None else shown | {"thresholds": thresholds, "positive": summary["positive"]}
 
 
 def _policy_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _charts(summary: dict[str, Any]) -> dict[str, Markup]:
-    drawn = {}
+def _charts(summary: dict[str, Any]) -> dict[str, Any]:
+    drawn: dict[str, Any] = {}
     compared = [m for m in summary["models"] if m["test"]]
     if compared:
         drawn["models"] = _models(summary, compared)
@@ -92,6 +112,8 @@ def _charts(summary: dict[str, Any]) -> dict[str, Markup]:
         drawn |= _quality(summary["quality"], summary["classes"][summary["positive"]])
     if len(summary["rounds"]["history"]) > 1 and summary["rows"]["pseudo"]:
         drawn["growth"] = _growth(summary["rounds"]["history"])
+    if summary["distributions"]:
+        drawn["distributions"] = [_distribution(record) for record in summary["distributions"]]
     if "training" in summary:
         drawn |= _training(summary["training"]["history"])
     return drawn
@@ -115,6 +137,7 @@ def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
     css = {name: "chosen" if name == quality["models"][0] else "other" for name in names}
     said = f"probability of {charts.cut(positive, 16)}"
     calibration = [(css[n], [(g["said"], g["seen"]) for g in quality["calibration"][n]]) for n in names]
+    spans = [(g["said"], g["low"], g["high"]) for g in quality["calibration"][quality["models"][0]] if "low" in g]
     return {
         "roc": charts.line_chart(
             [(css[n], quality["roc"][n]) for n in names], "false positives", "true positives",
@@ -125,9 +148,26 @@ def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
             title="Precision and recall", level=quality["share_positive"],
         ),
         "calibration": charts.line_chart(
-            calibration, said, "share seen", title="Calibration", diagonal=True, dots=True,
+            calibration, said, "share seen", title="Calibration", diagonal=True, dots=True, spans=spans,
+            most=_reach(calibration),
         ),
     }  # fmt: skip
+
+
+def _reach(lines: list[tuple[str, list[tuple[float, float]]]]) -> float:
+    """How far the axes must reach: of a rare class all probabilities are small."""
+    largest = max(max(point) for _, points in lines for point in points)
+    return 1.0 if largest > _SMALL else 1.6 * max(largest, 0.01)
+
+
+def _distribution(record: dict[str, Any]) -> tuple[str, Markup, list[tuple[str, str, int]]]:
+    """A column's name, its chart, and what the chart's lines are."""
+    series = record["series"]
+    css = ["suspect" if each["label"] == "suspects" else f"class{k}" for k, each in enumerate(series)]
+    title = f"Distribution of {record['column']} by label"
+    lines = [(c, s["shares"]) for c, s in zip(css, series, strict=True)]
+    drawn = charts.share_chart(record["names"], lines, title=title, edges=record["edges"])
+    return record["column"], drawn, [(c, s["label"], s["n"]) for c, s in zip(css, series, strict=True)]
 
 
 def _growth(history: list[dict[str, Any]]) -> Markup:

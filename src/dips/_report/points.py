@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dips._estimators.reasons import how_learned
 from dips._files.columns import Column
 from dips._report.findings import TableFindings
-from dips._report.words import how_learned
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from dips._report.findings import TableFindings
+from dips._report.thresholds import summarize_thresholds
 from dips._tools.arrays import Array
+from dips._tools.shares import calibration_of
 
 _MAX_LINE = 120  # points of a curve; more cannot be seen
 MAX_TABLE = 12  # classes; a larger table cannot be read
-_N_BINS = 8
 
 
 def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
@@ -24,24 +25,29 @@ def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
     n_classes = len(findings.target.classes)
     names = list(dict.fromkeys([chosen, "plain"]))
     probabilities = {name: findings.test_probabilities[name] for name in names}
+    costs = findings.costs if findings.metric == "cost" else None
+    decided = {name: (p if costs is None else p * costs).argmax(axis=1) for name, p in probabilities.items()}
     return {
         "models": names,
-        "confusion": _confusion(codes, probabilities[chosen], n_classes),
+        "confusion": _confusion(codes, decided[chosen], n_classes),
         "roc": {name: _roc(codes, p, positive) for name, p in probabilities.items()},
         "precision_recall": {name: _precision_recall(codes, p, positive) for name, p in probabilities.items()},
         "calibration": {name: _calibration(codes, p, positive) for name, p in probabilities.items()},
         "share_positive": float((codes == positive).mean()),
-        "recall": _recall(codes, probabilities[chosen], probabilities["plain"], findings.target.classes),
+        "calibration_error": {name: _calibration_error(codes, p, positive) for name, p in probabilities.items()},
+        "recall": _recall(codes, decided[chosen], decided["plain"], findings.target.classes),
+        "thresholds": summarize_thresholds(codes, probabilities[chosen], positive, findings.costs),
     }
 
 
-def _recall(codes: Array, p: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:
+def _recall(codes: Array, decided: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:
     """Of each class, how many held-out rows were found; and how many by one of the two models alone."""
-    right, plainly_right = p.argmax(axis=1) == codes, plain.argmax(axis=1) == codes
+    right, plainly_right = decided == codes, plain == codes
     return [
         {
             "label": str(name),
             "n": int((codes == c).sum()),
+            "predicted": int((decided == c).sum()),
             "chosen": int((right & (codes == c)).sum()),
             "plain": int((plainly_right & (codes == c)).sum()),
             "won": int((right & ~plainly_right & (codes == c)).sum()),
@@ -51,10 +57,10 @@ def _recall(codes: Array, p: Array, plain: Array, classes: list[Any]) -> list[di
     ]
 
 
-def _confusion(codes: Array, p: Array, n_classes: int) -> list[list[int]] | None:
+def _confusion(codes: Array, decided: Array, n_classes: int) -> list[list[int]] | None:
     if n_classes > MAX_TABLE:
         return None
-    return confusion_matrix(codes, p.argmax(axis=1), labels=range(n_classes)).tolist()
+    return confusion_matrix(codes, decided, labels=range(n_classes)).tolist()
 
 
 def _roc(codes: Array, p: Array, positive: int) -> list[list[float]]:
@@ -68,13 +74,13 @@ def _precision_recall(codes: Array, p: Array, positive: int) -> list[list[float]
 
 
 def _calibration(codes: Array, p: Array, positive: int) -> list[dict[str, float]]:
-    """Mean probability and observed share in groups of equally many rows."""
-    order = np.argsort(p[:, positive], kind="stable")
-    groups = [g for g in np.array_split(order, min(_N_BINS, max(codes.size // 15, 1))) if g.size]
-    return [
-        {"said": float(p[g, positive].mean()), "seen": float((codes[g] == positive).mean()), "n": int(g.size)}
-        for g in groups
-    ]
+    return calibration_of(p[:, positive], codes == positive)
+
+
+def _calibration_error(codes: Array, p: Array, positive: int) -> float:
+    """Mean distance of what was said from what was seen, over the rows."""
+    groups = _calibration(codes, p, positive)
+    return float(sum(g["n"] * abs(g["said"] - g["seen"]) for g in groups) / codes.size)
 
 
 def _thinned(x: Array, y: Array) -> list[list[float]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dips._report.words import amount, chosen_model, title_of
+from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of
 
-_TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy")
+_TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
 _CLEAR = 2  # standard errors
 
 
@@ -18,8 +18,14 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
     sentences = []
     if chosen["name"] != "plain":
         plain = next(m for m in summary["models"] if m["name"] == "plain")
-        told = [_against(k, chosen["test"], plain["test"]) for k in _TOLD if k != summary["metric"]]
+        names = [k for k in _TOLD if k != summary["metric"] and k in chosen["test"]]
+        told = [_against(k, chosen["test"], plain["test"]) for k in names]
         sentences.append(f"Beside the plain model, on the held-out rows: {'; '.join(told)}.")
+        if chosen["test"]["log_loss"]["gain"]["high"] < 0:
+            sentences.append(
+                "The kept model's probabilities are worse than the plain one's, though its answers may be better: "
+                "where you need probabilities, keep the plain model (keep = plain), or decide by log_loss."
+            )
     sentences += _on_verified(summary, chosen)
     return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)
 
@@ -54,8 +60,8 @@ def _recall_sentences(quality: dict[str, Any]) -> list[str]:
     for r in quality.get("recall", []):
         if r["n"] and r["chosen"] == 0:
             sentences.append(
-                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; the plain one found "
-                f"{r['plain']:,}."
+                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; "
+                + (f"the plain one found {r['plain']:,}." if r["plain"] else "nor did the plain one.")
             )
         elif r["lost"] - r["won"] > _CLEAR * (r["lost"] + r["won"]) ** 0.5:
             sentences.append(
@@ -66,11 +72,18 @@ def _recall_sentences(quality: dict[str, Any]) -> list[str]:
 
 
 def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
-    """Say what the most frequent answer alone would score."""
-    recall = summary["quality"].get("recall")
+    """Say what the most frequent answer alone would score, by accuracy and by what decided."""
+    recall, metric = summary["quality"].get("recall"), summary["metric"]
     if not recall:
         return []
     usual, n = max(recall, key=lambda r: r["n"]), sum(r["n"] for r in recall)
     accuracy = chosen["test"]["accuracy"]
     beaten = "" if accuracy["value"] > usual["n"] / n else " The kept model does not beat that."
-    return [f"Always answering '{usual['label']}' would have an accuracy of {100 * usual['n'] / n:.1f} %.{beaten}"]
+    simplest = f"Always answering '{usual['label']}' would have an accuracy of {100 * usual['n'] / n:.1f} %.{beaten}"
+    baseline = (summary.get("baseline") or {}).get(metric)
+    if metric == "accuracy" or baseline is None:
+        return [simplest]
+    score = chosen["test"][metric]
+    is_better = score["high"] < baseline if metric in SMALLER_IS_BETTER else score["low"] > baseline
+    verdict = "clearly better" if is_better else "not clearly better"
+    return [f"{simplest} Its {title_of(metric)} would be {amount(metric, baseline)}: the kept model is {verdict}."]

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dips._report.findings import TableFindings
+from dips._files.columns import Schema
+from dips._files.read import Table
 from dips._report.label_words import classes_in_danger
 from dips._report.points import codes_of, readable, short
 from dips._report.quality import MAX_TABLE
-from dips._tools.arrays import Array
+from dips._report.uneven import Part, judge_parts
+from dips._tools.arrays import Array, Rows
+from dips._tools.shares import wilson
 
-_MIN_ROWS = 20
-_MIN_SURPRISE = 3.0  # standard errors above the share elsewhere; many values are looked at
-_MAX_SEGMENTS = 12
+_MIN_ROWS = 30
+_MAX_ROWS = 10_000  # labels beyond that hardly sharpen the test
+_CLEAR = 0.05  # of tables without uneven labels have a value that looks as uneven
+_BETTER = 0.5  # nats, by which wrong labels must explain them better than rows that are harder than models know
+_MAX_SEGMENTS = 6
 _MAX_CATEGORIES = 40
 _N_BINS = 5
 
@@ -51,50 +57,83 @@ def instead_of(suspects: pd.DataFrame, classes: list[Any]) -> list[list[int]] | 
     return counts.tolist()
 
 
-def noise_by_value(findings: TableFindings) -> list[dict[str, Any]]:
-    """Values at which suspect labels are clearly more frequent than elsewhere, the clearest first."""
-    labeled = np.flatnonzero(findings.target.is_labeled)
-    is_suspect = findings.account["suspicion"].notna().to_numpy()[labeled]
-    total, n_suspects = labeled.size, int(is_suspect.sum())
-    records: list[dict[str, Any]] = []
-    for column in findings.schema.used:
+@dataclass(frozen=True)
+class UnevenValue:
+    """A value of a column, the rows that have it, and how they were judged."""
+
+    column: str
+    value: str
+    rows: Rows
+    part: Part
+
+
+@dataclass(frozen=True)
+class UnevenValues:
+    """Values at which labels are wrong more often than difficulty explains.
+
+    Attributes
+    ----------
+    n_values : how many were looked at
+    found : the clearest first
+    is_sample : whether they were looked for in a part of the rows only
+    """
+
+    n_values: int
+    found: list[UnevenValue]
+    is_sample: bool = False
+
+    def share_wrong(self, n_labeled: int) -> tuple[float, tuple[float, float]] | None:
+        """Share of wrong labels in the whole table and its interval, by the clearest value; None where none is."""
+        if not self.found:
+            return None
+        part, inside = self.found[0].part, self.found[0].rows.size / n_labeled
+        low, high = (inside * a + (1 - inside) * b for a, b in zip(part.range, part.range_elsewhere, strict=True))
+        return inside * part.rate + (1 - inside) * part.elsewhere, (low, high)
+
+    def to_json(self, is_suspect: Array) -> list[dict[str, Any]]:
+        """Plain data, with the suspects among the rows of each."""
+        return [
+            {
+                "column": v.column,
+                "value": v.value,
+                "n": int(v.rows.size),
+                "k": int(is_suspect[v.rows].sum()),
+                "share": v.part.rate,
+                "elsewhere": v.part.elsewhere,
+                "p_value": v.part.p_value,
+                "surprise": v.part.score,
+            }
+            for v in self.found
+        ]
+
+
+def find_uneven_values(
+    table: Table, schema: Schema, labeled: Rows, codes: Array, answers: Array, seed: int = 0
+) -> UnevenValues:
+    """Test every value of every column for more wrong labels than the difficulty of its rows explains.
+
+    Parameters
+    ----------
+    labeled, codes : the labeled rows and their labels
+    answers : (n_labeled, C) class probabilities by models that had not seen the row
+    """
+    is_sample = labeled.size > _MAX_ROWS
+    if is_sample:
+        kept = np.sort(np.random.default_rng(seed).permutation(labeled.size)[:_MAX_ROWS])
+        labeled, codes, answers = labeled[kept], codes[kept], answers[kept]
+    names, masks = [], []
+    for column in schema.used:
         if column.kind == "text":
             continue
-        values = readable(column, findings.table.columns[column.name].take(labeled))
-        for value, mask in _groups(column.kind, values):
-            n, k = int(mask.sum()), int(is_suspect[mask].sum())
-            rest, k_rest = total - n, n_suspects - k
-            if n < _MIN_ROWS or rest < _MIN_ROWS or k < 5:
-                continue
-            surprise = _surprise(k, n, k_rest, rest)
-            if surprise >= _MIN_SURPRISE:
-                low, high = wilson(k, n)
-                records.append(
-                    {"column": column.name, "value": value, "n": n, "k": k, "share": k / n, "low": low, "high": high,
-                     "elsewhere": k_rest / rest, "surprise": surprise}
-                )  # fmt: skip
-    return sorted(records, key=lambda r: -r["surprise"])[:_MAX_SEGMENTS]
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share.
-
-    Examples
-    --------
-    >>> [round(limit, 3) for limit in wilson(1, 10)]
-    [0.018, 0.404]
-    """
-    z = 1.96
-    center = (k + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * np.sqrt(k * (n - k) / n + z * z / 4)
-    return max(0.0, float(center - half)), min(1.0, float(center + half))
-
-
-def _surprise(k: int, n: int, k_rest: int, n_rest: int) -> float:
-    """Standard errors between two shares, were they one."""
-    pooled = (k + k_rest) / (n + n_rest)
-    error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_rest))
-    return float((k / n - k_rest / n_rest) / error) if error > 0 else 0.0
+        for value, mask in _groups(column.kind, readable(column, table.columns[column.name].take(labeled))):
+            if _MIN_ROWS <= mask.sum() <= labeled.size - _MIN_ROWS:
+                names.append((column.name, value))
+                masks.append(mask)
+    parts = judge_parts(answers, codes, masks, seed)
+    order = sorted(range(len(parts)), key=lambda i: -parts[i].score)
+    clear = [i for i in order if parts[i].p_value < _CLEAR and parts[i].better_than_hard > _BETTER][:_MAX_SEGMENTS]
+    found = [UnevenValue(*names[i], labeled[masks[i]], parts[i]) for i in clear]
+    return UnevenValues(len(parts), found, is_sample)
 
 
 def _groups(kind: str, values: list[Any]) -> list[tuple[str, Array]]:

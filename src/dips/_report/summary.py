@@ -6,22 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from dips._estimators.reasons import ROW, phrases
 from dips._persistence.model import versions
+from dips._report.distributions import summarize_distributions
 from dips._report.findings import TableFindings
 from dips._report.label_words import worth_of_suspects
 from dips._report.points import summarize_points
 from dips._report.quality import summarize_quality
 from dips._report.score_words import score_sentences
-from dips._report.segments import noise_by_class, noise_by_value
+from dips._report.segments import noise_by_class
 from dips._report.suspects import suspects_of
-from dips._report.words import ROW, headline, next_steps, phrases
+from dips._report.words import headline, next_steps
 
 _MAX_COLUMNS = 60  # in the table of columns
 
 
 def summarize(findings: TableFindings) -> dict[str, Any]:
     """Return what the page shows."""
-    account, target = findings.account, findings.target
+    account, target, uneven = findings.account, findings.target, findings.uneven
     summary = {
         "unit": ROW,
         "target": target.name,
@@ -46,10 +48,14 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
         "points": summarize_points(findings),
         "noise": {
             "by_class": noise_by_class(account, target.classes, account["suspicion"].notna()),
-            "by_value": noise_by_value(findings),
+            "by_value": None if uneven is None else uneven.to_json(account["suspicion"].notna().to_numpy()),
+            "n_values": 0 if uneven is None else uneven.n_values,
         },
         "quality": summarize_quality(findings),
-        "importance": [{"column": c, "loss": v} for c, v in list(findings.importance.items())[:15]],
+        "importance": [{"column": c} | v for c, v in list(findings.importance.items())[:15]],
+        "distributions": summarize_distributions(findings),
+        "drift": findings.drift,
+        "outliers": findings.outliers,
         "phrases": phrases(ROW),
         "made": _made(findings),
     }

@@ -4,79 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from dips._estimators.reasons import IMAGE, ROW
 from dips._report.label_words import share_in_words, worth_in_words
-from dips._tools.arrays import Array
 
 SHARES = ("accuracy", "balanced_accuracy")
+SMALLER_IS_BETTER = ("log_loss", "cost")
 _TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
     "roc_auc": "ROC AUC",
     "average_precision": "average precision",
     "log_loss": "log loss",
+    "cost": "cost per row",
 }
-
-
-ROW, IMAGE = "row", "image"  # what a report is about
+_FIRST_LOOK = 20  # suspects
 _MANY_WRONG = 0.3  # of the labels; more is rare where people took care
-_MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
-
-# The page fills in the same phrases for the rows that it shows.
-LEARNED = (
-    "hardly learned (confidence {} %)",
-    "learned with doubt (confidence {} %)",
-    "learned only by heart (confidence {} %)",
-)
-WRONG = "wrong with a probability of {} %"
-UNSEEN = {
-    ROW: "models that had not seen the row gave '{label}' {} %",
-    IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
-}
-OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
-IF_WRONG = "if it is wrong, then '{label}'"
-
-
-def phrases(unit: str) -> dict[str, Any]:
-    """Return the phrases that the page fills in."""
-    return {
-        "learned": LEARNED,
-        "wrong": WRONG,
-        "unseen": UNSEEN[unit],
-        "other": OTHER,
-        "no_other": NO_OTHER,
-        "if_wrong": IF_WRONG,
-    }
-
-
-def how_learned(confidence: Array | float) -> Any:
-    """Which of ``LEARNED`` says how a label was learned."""
-    return np.digitize(confidence, [0.25, 0.5])
-
-
-def reason(
-    given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan, unit: str = ROW
-) -> str:
-    """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
-
-    Examples
-    --------
-    >>> reason("no", "yes", 0.1, 0.05)
-    "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
-    >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
-    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
-    """
-    parts = []
-    if np.isfinite(p_wrong):
-        parts.append(WRONG.format(round(100 * p_wrong)))
-    elif np.isfinite(confidence):
-        parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
-    if np.isfinite(out_of_fold):
-        parts.append(UNSEEN[unit].format(round(100 * out_of_fold), label=given))
-    has_other = suggested is not None and suggested == suggested
-    other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
-    return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])
 
 
 def headline(summary: dict[str, Any]) -> dict[str, str]:
@@ -97,10 +40,10 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
             "longer (n_steps, warm_up_steps) before you rely on the list."
         )
     if labels["n_suspects"]:
-        n = min(20, labels["n_suspects"])
+        n = min(_FIRST_LOOK, labels["n_suspects"])
         steps.append(
-            f"Look at the first {n} suspect labels below, beside useful images of both classes. If most are wrong, "
-            "continue down the list."
+            f"Look at the first {n} suspect labels below, beside useful images of both classes."
+            f"{_continue(labels['n_suspects'])}"
         )
         steps.append(
             "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
@@ -126,23 +69,17 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             "of the labels are suspect. Leave out --curator: the default adapts."
         )
     if labels["n_suspects"]:
-        n = min(20, labels["n_suspects"])
+        n = min(_FIRST_LOOK, labels["n_suspects"])
         if labels.get("worth"):
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
-            look = f"Look at the first {n} suspect labels below. If most are wrong, continue down the list."
+            look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(
             f"{look} Say under 'corrected' what each should be, save the corrections, and run the command again with "
             "--corrections corrections.csv: what somebody has checked is not doubted again, and the others are judged "
             "better."
         )
-    where = summary["noise"]["by_value"]
-    if where:
-        w = where[0]
-        steps.append(
-            f"Look at rows where {w['column']} is {w['value']}: {percent(w['share'])} of their labels are suspects, "
-            f"elsewhere {percent(w['elsewhere'])}. They may be wrong more often, or only harder to predict."
-        )
+    steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
         if column["alone"]:
             steps.append(
@@ -157,9 +94,30 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         )
     if chosen is None:
         steps.append("Train a model without the suspect labels: dips fit, with the same file and target.")
-    else:
+    elif (auc := chosen["test"]["roc_auc"])["low"] > 0.5:
         steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
+    else:
+        steps.append(
+            f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
+            f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
+        )
     return steps
+
+
+def _continue(n_suspects: int) -> str:
+    return " If most are wrong, continue down the list." if n_suspects > _FIRST_LOOK else ""
+
+
+def _uneven(where: dict[str, Any]) -> str:
+    """Say where more labels are wrong; it was tested, and is no one's fault."""
+    chance = max(where["p_value"], 0.01)
+    often = "under 1" if chance <= 0.01 else f"{100 * chance:.0f}"
+    elsewhere = "under 1 %" if where["elsewhere"] < 0.01 else f"about {percent(where['elsewhere'])}"
+    return (
+        f"Look at the labels where {where['column']} is {where['value']}: about {percent(where['share'])} of these "
+        f"{where['n']:,} look wrong, elsewhere {elsewhere}. That their rows are harder does not explain it: of 100 "
+        f"tables simulated without such a difference, {often} show as much at any value."
+    )
 
 
 def chosen_model(summary: dict[str, Any]) -> dict[str, Any] | None:
@@ -201,6 +159,19 @@ def difference(metric: str, value: float) -> str:
     """
     text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
     return text.replace("-", "−")
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> seconds_in_words(0.0312), seconds_in_words(4.56), seconds_in_words(754.0)
+    ('0.03 s', '4.6 s', '12.6 min')
+    """
+    if seconds >= 100:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def title_of(metric: str) -> str:
@@ -250,7 +221,9 @@ def _model(summary: dict[str, Any]) -> str:
         )
     gain = score["gain"]
     interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
-    if gain["low"] > 0:
+    if gain["low"] == gain["high"] == 0:
+        verdict = "the same as the plain model's"
+    elif gain["low"] > 0:
         verdict = f"better than the plain model by {difference(metric, gain['value']).lstrip('+')} ({interval})"
     elif gain["high"] < 0:
         verdict = f"worse than the plain model there ({difference(metric, gain['value'])}; {interval})"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
+from dips._estimators.reasons import IMAGE
 from dips._files.relabel import can_be_relabeled, relabeled
 from dips._persistence.export import to_csv
-from dips._report.words import IMAGE
 from dips._review.decisions import Answer
 from dips._review.desk import Desk
 from dips._review.material import CORRECTION, Material, Source

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._estimators.reasons import reason
 from dips._report.points import codes_of, placed_on_map, short
-from dips._report.words import reason
 from dips._review.material import GIVEN, KEY, ROW, SUGGESTED, Material, Showing
 
 _ON_THE_MAP = 1_200  # dots around the row that is looked at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
@@ -72,3 +73,11 @@ class RoundsState:
         for column, values in ((self.confidence, confidence), (self.aleatoric, aleatoric)):
             column[:] = np.nan
             column[rows] = values
+
+    def first(self, n: int) -> RoundsState:
+        """Return the same of the first n rows."""
+        part = copy(self)
+        columns = ("given", "is_verified", "labels", "round", "useful", "confidence", "aleatoric")
+        for name in (*columns, "p_wrong", "check_gain", "suggested"):
+            setattr(part, name, getattr(self, name)[:n])
+        return part

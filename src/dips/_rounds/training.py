@@ -13,7 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
-from dips._data.pool import as_pool
+from dips._data.pool import NumberedPool, as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._rounds.fit_params import FitParams
 from dips._tools.arrays import Array, Rows
@@ -46,6 +46,12 @@ class Trainer:
         self.sample_weight, self.rng, self.n_jobs = sample_weight, rng, n_jobs
         self.backbone, self.fit_params = find_backbone(estimator), fit_params or FitParams()
         self.groups = groups  # (n,) of the pool's rows; no fold divides one
+
+    def over(self, pool: NumberedPool) -> Trainer:
+        """Return the trainer for a pool that has more rows after this one's; these weigh 1."""
+        n_more = pool.n_rows - self.pool.n_rows
+        weights = None if self.sample_weight is None else np.append(self.sample_weight, np.ones(n_more))
+        return Trainer(self.estimator, pool, self.n_classes, weights, self.rng, self.n_jobs, self.fit_params)
 
     def fit(
         self,

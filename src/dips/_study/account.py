@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._beliefs.belief import probably_right
 from dips._data.labels import UNLABELED
+from dips._estimators.reasons import reason
 from dips._estimators.samples import samples_frame, spread
 from dips._files.read import Table
 from dips._files.target import Target
+from dips._report.segments import UnevenValues, find_uneven_values
 from dips._report.suspects import suspicion_ranks
-from dips._report.words import reason
+from dips._study.data import StudyData
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows
 from dips._tools.names import beside
@@ -49,6 +52,7 @@ def account_of(
     unlabeled: Rows | None = None,
     X: Array | None = None,
     duplicates: Duplicates | None = None,
+    uneven: UnevenValues | None = None,
     order: str = "wrong",
 ) -> pd.DataFrame:
     """Return one row per input row, in the same order.
@@ -62,10 +66,12 @@ def account_of(
     unlabeled : the unlabeled rows that were used
     X : the prepared table, to replay the model on
     duplicates : rows that are the same; where their labels are contrary, those are suspects
+    uneven : values at which labels are wrong more often than elsewhere; there, each is believed less
     order : which suspects come first
     """
     labeled, codes = np.flatnonzero(target.is_labeled), target.codes
     columns = _judged_columns(judge, labeled, codes)
+    _suspect_uneven(columns, uneven)
     contrary = pd.DataFrame() if duplicates is None or duplicates.by_nature else duplicates.contrary
     _suspect_contrary(columns, contrary)
     trained_on = columns["useful"].copy()
@@ -103,6 +109,19 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
         "useful": spread(judged["useful"].astype(bool), labeled, n, False),
         "suggested": spread(_codes(judged["suggested_label"]), labeled, n, UNLABELED),
     }
+
+
+def _suspect_uneven(columns: dict[str, Array], uneven: UnevenValues | None) -> None:
+    """Believe labels less where more of them are wrong; in each class suspect as many as are then expected wrong."""
+    p_wrong, given, verified = columns["p_wrong"], columns["given"], columns["verified"]
+    if uneven is None or not uneven.found or uneven.is_sample or np.isnan(p_wrong[uneven.found[0].rows]).any():
+        return
+    for value in uneven.found:
+        doubted = np.where(verified[value.rows], 0.0, value.part.p_wrong)  # what somebody has checked is not doubted
+        p_wrong[value.rows] = np.maximum(p_wrong[value.rows], doubted)
+    labeled = np.flatnonzero(given != UNLABELED)
+    suspects = labeled[~probably_right(p_wrong[labeled], given[labeled])]
+    columns["useful"][suspects[~verified[suspects]]] = False
 
 
 def _suspect_contrary(columns: dict[str, Array], contrary: pd.DataFrame) -> None:
@@ -144,16 +163,34 @@ def watched_model(judge: Any, fit_plain: Callable[[], Any]) -> Any:
     return judge if judge.curator_.believes else fit_plain()
 
 
-def noise_estimate(judge: Any) -> float | None:
+def noise_estimate(judge: Any, uneven: UnevenValues | None = None) -> float | None:
     """Return the share of given labels that look wrong, where the curator estimates it."""
-    estimate = getattr(judge.curator_, "noise_rate_", None)
-    return None if estimate is None else float(estimate)
+    return _share_wrong(judge, uneven)[0]
 
 
-def noise_interval(judge: Any) -> tuple[float, float] | None:
+def noise_interval(judge: Any, uneven: UnevenValues | None = None) -> tuple[float, float] | None:
     """Return the lowest and the highest share that explain the labels nearly as well, where the curator gives them."""
-    interval = getattr(judge.curator_, "noise_interval_", None)
-    return None if interval is None else (float(interval[0]), float(interval[1]))
+    return _share_wrong(judge, uneven)[1]
+
+
+def _share_wrong(judge: Any, uneven: UnevenValues | None) -> tuple[float | None, tuple[float, float] | None]:
+    """The curator takes wrong labels to be spread evenly; where they are not, its estimate is too low."""
+    estimate, interval = (getattr(judge.curator_, name, None) for name in ("noise_rate_", "noise_interval_"))
+    if estimate is None or interval is None:
+        return (None if estimate is None else float(estimate)), None
+    instead = None if uneven is None or uneven.is_sample else uneven.share_wrong(len(judge.samples_))
+    if instead is not None and instead[0] > estimate:
+        return instead
+    return float(estimate), (float(interval[0]), float(interval[1]))
+
+
+def uneven_values(judge: Any, study: StudyData, seed: int) -> UnevenValues | None:
+    """Values at which labels are wrong more often than difficulty explains; None where the curator has no answers."""
+    answers = getattr(judge.curator_, "answers_", None)
+    if answers is None:
+        return None
+    labeled = np.flatnonzero(study.target.is_labeled)
+    return find_uneven_values(study.table, study.schema, labeled, study.target.codes[labeled], answers, seed)
 
 
 def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dips._estimators.plots import draw_calibration
 from dips._files.prepare import Preparation
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
 from dips._report.suspects import suspects_of
 from dips._review.notebook import NotebookReview
-from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import read_data
 from dips._study.leaks import LeakCheck
+from dips._study.outliers import find_outliers
+from dips._study.pictured import Pictured
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
 from dips._tools.files import without_nan, write_whole
 from dips._tools.observer import Observer
+from dips._tools.shares import calibration_of
+from dips.exceptions import InputError
 
 
 @dataclass(frozen=True)
-class LabelAudit:
+class LabelAudit(Pictured):
     """The labels of a table, judged.
+
+    A notebook shows it as a short page; :meth:`plot_map`, :meth:`plot_curves` and :meth:`plot_calibration` draw with
+    matplotlib.
 
     Attributes
     ----------
@@ -41,6 +50,11 @@ class LabelAudit:
     share_wrong: float | None
     interval: tuple[float, float] | None
     findings: TableFindings
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the page shows, as plain data."""
+        return without_nan(summarize(self.findings))
 
     def suspects(self, order: str | None = None) -> pd.DataFrame:
         """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
@@ -65,16 +79,42 @@ class LabelAudit:
 
     def write_report(self, path: Path | str) -> None:
         """Write the page."""
-        write_whole(Path(path), render(without_nan(summarize(self.findings))).encode())
+        write_whole(Path(path), render(self.summary).encode())
+
+    def plot_calibration(self, ax: Any = None) -> Any:
+        """Draw what models that had not seen the rows said against the labels; return the axes."""
+        answers, target = getattr(self.findings.judge.curator_, "answers_", None), self.findings.target
+        if answers is None:
+            raise InputError("The curator asks no models that had not seen the rows; take curator='auto'.")
+        is_positive = target.codes[target.is_labeled] == target.positive
+        lines = {"out of fold": calibration_of(answers[:, target.positive], is_positive)}
+        return draw_calibration(lines, str(target.classes[target.positive]), ax)
 
 
 def audit(
     data: Any,
     target: str,
     *,
+    id: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    type: Mapping[str, str] | Sequence[str] = (),
+    group: str | None = None,
+    unlabeled_mark: str | Sequence[str] = (),
+    merge_labels: bool | Mapping[str, str] | None = None,
+    map_label: Mapping[str, str] | Sequence[str] = (),
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    verified: str | None = None,
+    corrections: Any = None,
+    keep_label: str | Sequence[str] = (),
+    positive: str | None = None,
+    backbone: str = "xgboost",
+    curator: str = "auto",
+    seed: int = 0,
+    jobs: int | None = None,
+    order: str = "wrong",
     command: str | None = None,
     observer: Observer | None = None,
-    **settings: Any,
 ) -> LabelAudit:
     """Judge every label of a table by how it is learned.
 
@@ -83,12 +123,22 @@ def audit(
     data : path, table, or a list of them
     target : str
         The column with the labels.
+    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, keep_label, positive
+        How to read the table; see :func:`fit`.
+    verified, corrections
+        What somebody has checked; see :func:`fit`.
+    backbone, curator : str
+        By name; "auto" is the default curator of the estimators.
+    seed : int
+        Of everything random.
+    jobs : int, optional
+        How many folds are trained in parallel.
+    order : str
+        Which suspects come first: the most probably "wrong", or the most "useful" to check.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
         Sees stages and warnings while the audit runs; without one, warnings are issued as Python's.
-    **settings
-        Any of :class:`~dips._study.settings.Settings`.
 
     Examples
     --------
@@ -102,9 +152,14 @@ def audit(
     True
     """
     observer = observer or PythonWarnings()
-    checked, log = Settings(target=target, **settings).checked(), WarningLog()
+    checked = Settings.of(
+        target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
+        keep_label=keep_label, positive=positive, backbone=backbone, curator=curator, seed=seed, jobs=jobs, order=order,
+    )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
+    log = WarningLog(study.target.classes)
     observer.message("judging labels", 0.2)
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
@@ -113,14 +168,17 @@ def audit(
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    noise = noise_estimate(judge)
+    uneven = uneven_values(judge, study, checked.seed)
+    noise = noise_estimate(judge, uneven)
     study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
-    account = account_of(judge, study.table, study.target, study.ids, duplicates=study.duplicates, order=checked.order)
+    account = account_of(
+        judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=checked.order
+    )
     findings = TableFindings(
         **study.to_report(),
         account=account,
         noise_rate=noise,
-        noise_interval=noise_interval(judge),
+        noise_interval=noise_interval(judge, uneven),
         X=X,
         judge=judge,
         watched=watched,
@@ -129,6 +187,8 @@ def audit(
         config={"command": command} if command else {},
         leaks=study.leaks_alone,
         reading=study.to_json(),
+        uneven=uneven,
+        outliers=find_outliers(study.table, study.schema),
         warnings=[
             *log.sentences(),
             *class_warnings(account, study.target.classes),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from dips._files.target import Target
-from dips._study.metrics import METRICS
+from dips._study.metrics import METRICS, Metric
 from dips._tools.arrays import Array
 from dips._tools.wording import option
 
@@ -21,11 +22,13 @@ def majority(target: Target) -> dict[str, Any]:
     return {"label": target.classes[int(counts.argmax())], "share": float(counts.max() / counts.sum())}
 
 
-def baseline_scores(train: Array, test: Array, target: Target) -> dict[str, Any]:
+def baseline_scores(
+    train: Array, test: Array, target: Target, metrics: Mapping[str, Metric] = METRICS
+) -> dict[str, Any]:
     """Scores on the test labels of always answering as frequently as the classes are in training."""
     counts = np.bincount(train, minlength=len(target.classes))
     p = np.tile(counts / counts.sum(), (test.size, 1))
-    scores = {name: metric.score(test, p, target.positive) for name, metric in METRICS.items()}
+    scores = {name: metric.score(test, p, target.positive) for name, metric in metrics.items()}
     return {"label": target.classes[int(counts.argmax())], **scores}
 
 
@@ -53,6 +56,13 @@ def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[s
     found, chance = scores["balanced_accuracy"]["value"], 1 / len(target.classes)
     if found > chance + _NEAR_CHANCE:
         return []
+    auc = scores["roc_auc"]
+    if auc["low"] > 0.5:
+        return [
+            f"The kept model's answers do not tell the classes apart: its balanced accuracy on the held-out rows is "
+            f"{found:.1%}, and that of a guess {chance:.1%}. Its probabilities do, better than chance (ROC AUC "
+            f"{auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}): use them, with a threshold of your own."
+        ]
     return [
         f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is {found:.1%}, "
         f"and that of a guess {chance:.1%}. Do not use it."

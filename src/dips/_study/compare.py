@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from dips._files.target import Target
 from dips._study.candidates import CANDIDATES, PLAIN, Candidate
 from dips._study.examples import Examples
 from dips._study.folder import RunFolder
-from dips._study.metrics import METRICS
+from dips._study.metrics import METRICS, Metric, metrics_for, read_costs
 from dips._study.settings import Settings
 from dips._study.truth import Truth, believed_truth
 from dips._study.warning_log import WarningLog, caught_warnings
@@ -73,7 +73,7 @@ class Comparison:
     of_folds : class probabilities of the rows of each fold
     gains : over the usual candidate, in validation
     skipped : why a candidate was left out
-    seconds : training time
+    seconds : training time on the training part
     chosen : the candidate to keep
     warnings : what the trainings warned of
     """
@@ -88,11 +88,13 @@ class Comparison:
     chosen: str = PLAIN
     warnings: WarningLog = field(default_factory=WarningLog)
 
-    def validate(self, truths: list[Truth], metric: str, positive: int) -> None:
+    def validate(
+        self, truths: list[Truth], metric: str, positive: int, metrics: Mapping[str, Metric] = METRICS
+    ) -> None:
         """Score every candidate in every fold."""
         for name, of_folds in self.of_folds.items():
             pairs = zip(truths, of_folds, strict=True)
-            self.folds[name] = [truth.score(METRICS[metric], p, positive) for truth, p in pairs]
+            self.folds[name] = [truth.score(metrics[metric], p, positive) for truth, p in pairs]
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
@@ -156,19 +158,25 @@ def compare(
 ) -> Comparison:
     """Validate every candidate in folds of the training part, then train it on all of that and score the held-out rows.
 
-    A candidate that would not finish by the deadline is left out; the plain model never is.
+    A candidate that would not finish by the deadline is left out; the plain model, and the one to keep, never are.
     """
     observer = observer or Observer()
-    comparison, folds = Comparison(), _folds(examples.codes[split.train], split.train, settings, split.groups)
+    comparison = Comparison(warnings=WarningLog(target.classes))
+    folds = _folds(examples.codes[split.train], split.train, settings, split.groups)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
+    _refuse_lost_model(settings.keep, comparison.skipped)
     total, done, seconds_per_fit = sum(c.n_fits for c in usable) * len(parts), 0, 0.0
 
     for candidate in usable:
         name, n_fits = candidate.name, candidate.n_fits * len(parts)
         is_cached = folder.is_cached(_part_name(name, len(folds), parts))
-        if name != PLAIN and not is_cached and time.monotonic() + 2 * n_fits * seconds_per_fit > deadline:
+        if (
+            name not in (PLAIN, settings.keep)
+            and not is_cached
+            and time.monotonic() + 2 * n_fits * seconds_per_fit > deadline
+        ):
             comparison.skipped[name] = "the time limit"
             continue
         began, probabilities = time.perf_counter(), []
@@ -178,16 +186,22 @@ def compare(
             part = folder.cached(_part_name(name, k, parts), train)
             probabilities.append(part["p"])
             comparison.warnings.add(candidate.title, part["warnings"].tolist())
+            comparison.seconds[name] = float(part["seconds"])
             done += candidate.n_fits
         *comparison.of_folds[name], comparison.test[name] = probabilities
-        comparison.seconds[name] = time.perf_counter() - began
         if not is_cached:
-            seconds_per_fit = comparison.seconds[name] / n_fits
+            seconds_per_fit = (time.perf_counter() - began) / n_fits
     truths = _truths(examples, target, split, folds, settings, folder, alone=len(comparison.test) == 1)
-    comparison.validate(truths, settings.metric, target.positive)
-    comparison.gains = gains_over_usual(comparison, truths, settings, target.positive)
-    comparison.chosen = choose(comparison.gains)
+    metrics = metrics_for(read_costs(settings.costs, target.classes))
+    comparison.validate(truths, settings.metric, target.positive, metrics)
+    comparison.gains = gains_over_usual(comparison, truths, settings, target.positive, metrics=metrics)
+    comparison.chosen = choose(comparison.gains) if settings.keep is None else settings.keep
     return comparison
+
+
+def _refuse_lost_model(keep: str | None, skipped: dict[str, str]) -> None:
+    if keep in skipped:
+        raise DataError(f"{option('keep', keep)} cannot be trained here: {skipped[keep]}.")
 
 
 def _truths(
@@ -232,12 +246,17 @@ def choose(gains: dict[str, Gain]) -> str:
 
 
 def gains_over_usual(
-    comparison: Comparison, truths: list[Truth], settings: Settings, positive: int, usual_ones: Sequence[str] = USUAL
+    comparison: Comparison,
+    truths: list[Truth],
+    settings: Settings,
+    positive: int,
+    usual_ones: Sequence[str] = USUAL,
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> dict[str, Gain]:
     """How much better each model is in validation than the usual one, with its standard error."""
     usual = next(name for name in usual_ones if name in comparison.of_folds)
     names = [usual, *(name for name in comparison.of_folds if name != usual)]
-    metric = METRICS[settings.metric]
+    metric = metrics[settings.metric]
     computed = {
         name: [t.prepare(metric, p, positive) for t, p in zip(truths, comparison.of_folds[name], strict=True)]
         for name in names
@@ -270,6 +289,8 @@ def _fit_and_predict(
     candidate: Candidate, examples: Examples, fit: Rows, predict: Rows, split: Split, settings: Settings
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
+        began = time.perf_counter()
         model = candidate.fit(examples, fit, split.unlabeled_apart_from(predict), settings)
+        seconds = time.perf_counter() - began
         p = model.predict_proba(examples.X[predict]).astype(np.float64)
-    return {"p": p, "warnings": np.array(messages, dtype=str)}
+    return {"p": p, "warnings": np.array(messages, dtype=str), "seconds": np.array(seconds)}

@@ -17,6 +17,7 @@ from dips._files.read import Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
+from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
@@ -92,7 +93,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
     labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
     known = set(labeled_tables[0].names) if labeled_tables else set()
-    more_tables = [read_table(d, wanted=known) for d in more_sources]
+    more_tables = [_read_unlabeled(d, settings, known) for d in more_sources]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
@@ -149,6 +150,19 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
     return schema
 
 
+def _read_unlabeled(data: Any, settings: Settings, known: set[str]) -> Table:
+    """Read a table; of one on Spark, as many rows as are used."""
+    if not is_spark_name(data):
+        return read_table(data, wanted=known)
+    key = settings.id[0] if settings.id else None
+    columns, n_rows = draw_rows(open_table(data), key, settings.max_unlabeled, settings.seed)
+    table = Table(columns, str(data))
+    if n_rows > table.n_rows:
+        drawn = f"{table.n_rows:,} of {n_rows:,} rows of {data}, drawn by a hash of the row, are used"
+        table.notes.append(f"{drawn}; {option('max_unlabeled')} changes that.")
+    return read_table(table)
+
+
 def _rows(table: Table, n: int) -> Table:
     return Table(table.columns.slice(0, n), table.source)
 
@@ -197,12 +211,12 @@ def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
 
 def _source(data: Any, table: Table) -> dict[str, Any]:
     """Where rows came from; the checksum shows whether a file has changed."""
-    if not isinstance(data, str | Path):
+    if not isinstance(data, str | Path) or is_spark_name(data):
         digest = hashlib.sha256()
         for column in table.columns.columns:
             for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
                 digest.update(buffer)
-        return {"path": None, "rows": table.n_rows, "sha256": digest.hexdigest()}
+        return {"path": str(data) if is_spark_name(data) else None, "rows": table.n_rows, "sha256": digest.hexdigest()}
     return _file(data, table.n_rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,16 +21,18 @@ from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
 from dips._report.segments import class_warnings
-from dips._study.account import account_of, noise_estimate, noise_interval, watched_model
+from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
 from dips._study.data import StudyData, read_data
+from dips._study.drift import find_drift
 from dips._study.examples import Examples
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
-from dips._study.metrics import intervals, scores_on
+from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
+from dips._study.outliers import find_outliers
 from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
@@ -39,7 +42,7 @@ from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
 from dips._tools.wording import option
 
-_CACHE_FORMAT = 3  # of the parts that a stopped study leaves behind; raise it when they change
+_CACHE_FORMAT = 4  # of the parts that a stopped study leaves behind; raise it when they change
 
 
 def fit(
@@ -48,31 +51,104 @@ def fit(
     out: Path | str = "run",
     *,
     unlabeled: Any = (),
+    id: str | Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    type: Mapping[str, str] | Sequence[str] = (),
+    group: str | None = None,
+    unlabeled_mark: str | Sequence[str] = (),
+    merge_labels: bool | Mapping[str, str] | None = None,
+    map_label: Mapping[str, str] | Sequence[str] = (),
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    verified: str | None = None,
+    corrections: Any = None,
+    keep_label: str | Sequence[str] = (),
+    positive: str | None = None,
+    metric: str = "accuracy",
+    costs: Mapping[str, float] | Sequence[str] = (),
+    keep: str | None = None,
+    backbone: str = "xgboost",
+    labeler: str = "auto",
+    curator: str = "auto",
+    rounds: int = 5,
+    holdout: float = 0.2,
+    max_unlabeled: int = 100_000,
+    time_limit: float | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    order: str = "wrong",
     force: bool = False,
     command: str | None = None,
     observer: Observer | None = None,
-    **settings: Any,
 ) -> Run:
     """Compare four models on a table, keep the best, and write a run folder with a report.
 
     Parameters
     ----------
     data : path, table, or a list of them
-        CSV, TSV, Parquet, Feather or Excel; rows without a label are used as unlabeled data.
+        CSV, TSV, Parquet, Feather, Excel, JSON lines or a table of SQLite; rows without a label are used as unlabeled.
     target : str
         The column with the labels.
     out : path
         The folder to make; it is complete or absent. A study that was stopped continues when called again.
     unlabeled : paths or tables
-        More rows without labels.
+        More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws as many as are used from a table on Spark.
+    id : str or list
+        Columns that name a row; shown in the account, never learned from.
+    drop : str or list
+        Columns to leave out.
+    type : dict
+        What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
+    group : str, optional
+        A column whose rows belong together, such as the patient: they are never on both sides of a split.
+    unlabeled_mark : str or list
+        Labels that mean "no label", besides an empty cell and the usual words for missing.
+    merge_labels : bool or dict, optional
+        Merge the spellings of one label; False takes every label as it is; None refuses where it matters. A dict says
+        which to merge.
+    map_label : dict
+        Other names for labels.
+    sheet : str or int, optional
+        Of an Excel file, by name or by number from 1; the first that fits unless it is given.
+    skip_rows : int, optional
+        Lines above the header; found out unless they are given.
+    verified : str, optional
+        The column that holds yes where somebody has checked the label.
+    corrections : path or table, optional
+        What reviewers say of labels.
+    keep_label : str or list
+        Labels such as NA or "-" that are classes, although they usually mean "no label".
+    positive : str, optional
+        The class that ROC AUC, F1 and average precision are about; the last in order unless it is given.
+    metric : str
+        What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
+    costs : dict
+        What it costs to miss a row of a class, by class, 1 for the others. With ``metric="cost"`` the models are
+        compared by it, and the one that is kept answers what is expected to cost least.
+    keep : str, optional
+        The model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo.
+    backbone, labeler, curator : str
+        By name; "auto" is the default of the estimators.
+    rounds : int
+        Of pseudo-labeling.
+    holdout : float
+        Share of the labeled rows that is held out.
+    max_unlabeled : int
+        How many unlabeled rows are used at most, drawn at random.
+    time_limit : float, optional
+        Minutes after which no further model is started.
+    seed : int
+        Of everything random.
+    jobs : int, optional
+        How many folds are trained in parallel.
+    order : str
+        Which suspects come first: the most probably "wrong", or the most "useful" to check.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional
         The command line to record in config.json.
     observer : Observer, optional
         Sees stages, data and warnings while the study runs; without one, warnings are issued as Python's.
-    **settings
-        Any of :class:`~dips._study.settings.Settings`.
 
     Examples
     --------
@@ -90,7 +166,13 @@ def fit(
     'samples.parquet'])
     """
     observer = observer or PythonWarnings()
-    checked = Settings(target=target, **settings).checked()
+    checked = Settings.of(
+        target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
+        keep_label=keep_label, positive=positive, metric=metric, costs=costs, keep=keep, backbone=backbone,
+        labeler=labeler, curator=curator, rounds=rounds, holdout=holdout, max_unlabeled=max_unlabeled,
+        time_limit=time_limit, seed=seed, jobs=jobs, order=order,
+    )  # fmt: skip
     with RunFolder(out, force).held() as folder:
         return _fit(folder, data, unlabeled, checked, command, observer)
 
@@ -101,6 +183,7 @@ def _fit(
     began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled)
+    read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.given, checked, study.groups, now=study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
@@ -153,13 +236,15 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
 
 def _importances(
     preparation: Preparation, X: Array, study: StudyData, split: Split, comparison: Comparison, settings: Settings
-) -> dict[str, float]:
+) -> dict[str, dict[str, Any]]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
     rows = (split.train, split.unlabeled_apart_from(split.test))
     model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
+    metric = metrics_for(read_costs(settings.costs, study.target.classes))[settings.metric]
     X_test, test_codes = X[split.test], codes[split.test]
-    return importance(model.predict_proba, preparation, X_test, test_codes, settings.metric, positive, settings.seed)
+    found = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
+    return {name: each.to_json() for name, each in found.items()}
 
 
 @dataclass(frozen=True)
@@ -197,17 +282,23 @@ def _findings(
     study: StudyData, split: Split, comparison: Comparison, final: _Final, settings: Settings
 ) -> TableFindings:
     target = study.target
-    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed)
+    costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
+    metrics = metrics_for(costs)
+    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed, metrics)
     is_verified = study.verified.mask[split.test]
-    on_verified = scores_on(is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed)
-    rows = (final.model, split.unlabeled, final.X, study.duplicates)
+    on_verified = scores_on(
+        is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed, metrics
+    )
+    drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
+    uneven = uneven_values(final.judge, study, settings.seed)
+    rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
     return TableFindings(
         **study.to_report(),
         account=account,
-        noise_rate=noise_estimate(final.judge),
-        noise_interval=noise_interval(final.judge),
+        noise_rate=noise_estimate(final.judge, uneven),
+        noise_interval=noise_interval(final.judge, uneven),
         X=final.X,
         judge=final.judge,
         watched=final.watched,
@@ -218,11 +309,16 @@ def _findings(
         n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target),
+        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target, metrics),
+        uneven=uneven,
+        drift=None if drift is None else drift.to_json(),
+        outliers=find_outliers(study.table, study.schema),
+        costs=costs,
         warnings=[
             *comparison.warnings.sentences(),
             *class_warnings(account, target.classes),
             *chance_warnings(scores[comparison.chosen], target),
+            *([] if drift is None else drift.warnings()),
         ],
     )
 
@@ -232,6 +328,8 @@ def _write(
 ) -> None:
     staging = folder.staging
     about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}
+    if findings.metric == COST and findings.costs is not None:
+        about["costs"] = findings.costs.tolist()  # predictions are those that are expected to cost least
     saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
     with writing(folder.path):

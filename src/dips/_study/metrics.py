@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,26 @@ def _balanced_accuracy(codes: Array, p: Array, positive: int) -> Callable[[Array
     return compute
 
 
+def _f1(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
+    """Two classes: of the positive one. More: the mean over the classes that the rows hold."""
+    predicted, n_classes = p.argmax(axis=1), p.shape[1]
+    right = predicted == codes
+
+    def compute(w: Array) -> float:
+        hits = np.bincount(codes[right], w[right], n_classes)
+        both = np.bincount(codes, w, n_classes) + np.bincount(predicted, w, n_classes)
+        scores = 2 * hits / np.maximum(both, _LEAST)
+        return float(scores[positive] if n_classes == 2 else scores[both > 0].mean())
+
+    return compute
+
+
+def _cost(codes: Array, p: Array, positive: int, costs: Array) -> Callable[[Array], float]:
+    """Mean cost of a row, where the class is answered that is expected to cost least."""
+    paid = np.where((p * costs).argmax(axis=1) == codes, 0.0, costs[codes])
+    return lambda w: float((w * paid).sum() / w.sum())
+
+
 def _log_loss(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
     loss = -np.log(np.clip(p[np.arange(codes.size), codes], _LEAST, 1))
     return lambda w: float((w * loss).sum() / w.sum())
@@ -79,14 +100,17 @@ def _average_precision(codes: Array, p: Array, positive: int) -> Callable[[Array
 METRICS: dict[str, Metric] = {
     "accuracy": Metric(True, _accuracy),
     "balanced_accuracy": Metric(True, _balanced_accuracy),
+    "f1": Metric(True, _f1),
     "roc_auc": Metric(True, _roc_auc),
     "average_precision": Metric(True, _average_precision),
     "log_loss": Metric(False, _log_loss),
 }
+COST = "cost"  # known where the user says what a wrong answer costs
+METRIC_NAMES = (*METRICS, COST)
 
 
 def find_metric(name: str) -> str:
-    """Return the name as it is in ``METRICS``, however it is written.
+    """Return the name as it is in ``METRIC_NAMES``, however it is written.
 
     Examples
     --------
@@ -94,13 +118,41 @@ def find_metric(name: str) -> str:
     ('roc_auc', 'log_loss')
     """
     wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
-    if wanted not in METRICS:
-        raise SettingsError(f"metric {name!r} is not known; there are {', '.join(METRICS)}.")
+    if wanted not in METRIC_NAMES:
+        raise SettingsError(f"metric {name!r} is not known; there are {', '.join(METRIC_NAMES)}.")
     return wanted
 
 
+def metrics_for(costs: Array | None) -> dict[str, Metric]:
+    """Return all metrics: where costs (C,) of missing a row of each class are known, their mean is one of them.
+
+    Examples
+    --------
+    >>> missed = metrics_for(np.array([1.0, 9.0]))["cost"]
+    >>> missed.score(np.array([0, 1]), np.array([[0.8, 0.2], [0.95, 0.05]]), 1)  # the first is answered 1, for safety
+    5.0
+    """
+    return METRICS if costs is None else METRICS | {COST: Metric(False, partial(_cost, costs=costs))}
+
+
+def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:
+    """Return the cost of missing a row of each class (C,), 1 where nothing is said; None where nothing is at all."""
+    if not costs:
+        return None
+    names = [str(c) for c in classes]
+    for name in costs:
+        if name not in names:
+            raise SettingsError(f"costs names {name!r}, which is not a label; there are {', '.join(names[:12])}.")
+    return np.array([float(costs.get(name, 1.0)) for name in names])
+
+
 def intervals(
-    codes: Array, probabilities: dict[str, Array], positive: int, baseline: str, seed: int = 0
+    codes: Array,
+    probabilities: dict[str, Array],
+    positive: int,
+    baseline: str,
+    seed: int = 0,
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> dict[str, dict[str, Any]]:
     """Every metric of every model, and its gain over the baseline, each with an interval.
 
@@ -110,10 +162,10 @@ def intervals(
     n = codes.size
     n_resamples = _N_RESAMPLES if n <= _MANY_ROWS else _N_RESAMPLES // 5
     computed = {
-        model: {name: m.prepare(codes, p, positive) for name, m in METRICS.items()}
+        model: {name: m.prepare(codes, p, positive) for name, m in metrics.items()}
         for model, p in probabilities.items()
     }
-    draws: dict[str, dict[str, list[float]]] = {model: {name: [] for name in METRICS} for model in computed}
+    draws: dict[str, dict[str, list[float]]] = {model: {name: [] for name in metrics} for model in computed}
     for _ in range(n_resamples):
         w = resample_weights(n, rng)
         for model, functions in computed.items():
@@ -124,21 +176,26 @@ def intervals(
     return {
         model: {
             name: _interval(values[model][name], np.asarray(draws[model][name])).to_json()
-            | {"gain": _gain(METRICS[name], values, draws, model, baseline, name).to_json()}
-            for name in METRICS
+            | {"gain": _gain(metrics[name], values, draws, model, baseline, name).to_json()}
+            for name in metrics
         }
         for model in computed
     }
 
 
 def scores_on(
-    rows: Array, codes: Array, probabilities: dict[str, Array], positive: int, seed: int = 0
+    rows: Array,
+    codes: Array,
+    probabilities: dict[str, Array],
+    positive: int,
+    seed: int = 0,
+    metrics: Mapping[str, Metric] = METRICS,
 ) -> dict[str, dict[str, Any]]:
     """The same as :func:`intervals` on a mask of the rows, over the first model; nothing where these are too few."""
     if rows.sum() < ENOUGH or np.unique(codes[rows]).size < 2:
         return {}
     some = {model: p[rows] for model, p in probabilities.items()}
-    return intervals(codes[rows], some, positive, next(iter(some)), seed)
+    return intervals(codes[rows], some, positive, next(iter(some)), seed, metrics)
 
 
 def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, name: str) -> Interval:
@@ -148,6 +205,8 @@ def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, na
 
 
 def _interval(value: float, draws: Array) -> Interval:
+    if np.isnan(value):  # ROC AUC of one class
+        return Interval(value, value, value)
     low, high = np.nanquantile(draws, [0.025, 0.975])
     return Interval(float(value), float(low), float(high))
 

@@ -28,6 +28,7 @@ def model_records(
             "test": scores.get(c.name),
             "test_verified": on_verified.get(c.name),
             "skipped": comparison.skipped.get(c.name),
+            "seconds": comparison.seconds.get(c.name),
         }
         for c in CANDIDATES
     ]

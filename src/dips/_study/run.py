@@ -9,15 +9,21 @@ from typing import Any
 
 import pandas as pd
 
+from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
 from dips._study.folder import MARK, recover
+from dips._study.pictured import Pictured
+from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
 from dips.exceptions import ModelError
 
 
-class Run:
+class Run(Pictured):
     """The folder that a study wrote.
+
+    A notebook shows it as a short page; :meth:`plot_map`, :meth:`plot_curves` and :meth:`plot_calibration` draw with
+    matplotlib.
 
     Parameters
     ----------
@@ -92,6 +98,21 @@ class Run:
     def predict_proba(self, data: Any) -> Array:
         """Class probabilities of a new table, or of a file, in the order of ``model.classes``."""
         return self.model.predict_proba(data)
+
+    def score(self, data: Any) -> Scores | None:
+        """Score predictions for a table, or a file, that holds the truth in the target's column, if it does.
+
+        ``print(run.score("checked.csv").sentences())`` says it in words.
+        """
+        table = read_table(data)
+        return self.scores_of(table, self.predict_proba(table))
+
+    def scores_of(self, table: Table, p: Array) -> Scores | None:
+        """Score class probabilities of a table's rows; labels are read as in the training."""
+        words = self.metrics.get("reading", {}).get("labels", {})
+        merged = words.get("variants", []) if words.get("merged") else []
+        spellings = {spelling: each["label"] for each in merged for spelling in each["spellings"]}
+        return score_predictions(self.model, table, p, self.config["settings"], spellings)
 
     def _json(self, name: str) -> Any:
         try:

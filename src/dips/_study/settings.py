@@ -12,10 +12,13 @@ from typing import Any
 from dips._estimators.learners import resolve_labeler
 from dips._files.told import read_types
 from dips._report.suspects import ORDERS
-from dips._study.metrics import find_metric
+from dips._study.metrics import COST, find_metric
+from dips._tools.wording import option
 from dips.backbones._registry import default_names
 from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
+
+KEPT = ("plain", "curated", "pseudo", "curated_pseudo")  # names of the models that are compared
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,8 @@ class Settings:
     keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
+    costs : what it costs to miss a row of a class, by class, 1 where nothing is said; metric "cost" decides by them
+    keep : the model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo; None for the best
     backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
     rounds : of pseudo-labeling
     holdout : share of the labeled rows that is held out
@@ -64,6 +69,8 @@ class Settings:
     keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
+    costs: Mapping[str, float] = field(default_factory=dict)
+    keep: str | None = None
     backbone: str = "xgboost"
     labeler: str = "auto"
     curator: str = "auto"
@@ -74,6 +81,11 @@ class Settings:
     seed: int = 0
     jobs: int | None = None
     order: str = "wrong"
+
+    @classmethod
+    def of(cls, target: str, **given: Any) -> Settings:
+        """Return checked settings from what people write: one name or several, a mapping or texts such as ``Y=yes``."""
+        return cls(target, **given).checked()
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
@@ -109,7 +121,34 @@ class Settings:
         merge, names = self.merge_labels, _pairs("map_label", self.map_label)
         if isinstance(merge, Mapping):  # a mapping says what to merge
             merge, names = None, {**merge, **names}
-        return {"type": read_types(self.type), "merge_labels": merge, "map_label": names}
+        return {
+            "type": read_types(self.type),
+            "merge_labels": merge,
+            "map_label": names,
+            "costs": self._checked_costs(),
+            "keep": self._checked_keep(),
+        }
+
+    def _checked_costs(self) -> dict[str, float]:
+        try:
+            costs = {name: float(cost) for name, cost in _pairs("costs", self.costs, "LABEL=COST").items()}
+        except ValueError:
+            raise SettingsError(f"costs takes LABEL=COST with a number; got {self.costs!r}.") from None
+        for name, cost in costs.items():
+            if not 0 < cost < float("inf"):
+                raise SettingsError(f"costs must be above 0; that of {name!r} is {cost:g}.")
+        if find_metric(self.metric) == COST and not costs:
+            wanted = option("costs", ("LABEL", 5))
+            raise SettingsError(f"metric 'cost' needs to know what it costs to miss a row of a class; add {wanted}.")
+        return costs
+
+    def _checked_keep(self) -> str | None:
+        if self.keep is None:
+            return None
+        keep = self.keep.strip().lower().replace("-", "_")
+        if keep not in KEPT:
+            raise SettingsError(f"keep {self.keep!r} is not a model; there are {', '.join(KEPT)}.")
+        return keep
 
     def _check_order(self) -> None:
         if self.order not in ORDERS:
@@ -130,14 +169,14 @@ def _several(names: Any) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _pairs(name: str, given: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
+def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW") -> dict[str, str]:
     """Return a mapping, from one or from texts such as ``Y=yes``."""
     if isinstance(given, Mapping):
         return {str(old): str(new) for old, new in given.items()}
     pairs = [pair.partition("=") for pair in _several(given)]
     for old, mark, new in pairs:
         if not (old and mark and new):
-            raise SettingsError(f"{name} takes OLD=NEW; got {old + mark + new!r}.")
+            raise SettingsError(f"{name} takes {form}; got {old + mark + new!r}.")
     return {old: new for old, _, new in pairs}
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from dips._tools.observer import Observer
 from dips._tools.warnings import warn
@@ -16,21 +17,32 @@ _NOISE = (
     "lbfgs failed to converge",  # the linear second opinion; an early stop does not hurt it
     "The least populated class in y has only",  # folds of a rare class
 )
+_CODED = re.compile(r"(?:The \d+ )?labels of class (\d+)\b")  # the count is that of one fold
 _NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 class WarningLog:
-    """Sentences, each with the models that it concerns; two that differ only in their numbers are one."""
+    """Sentences, each with the models that it concerns; two that differ only in their numbers are one.
 
-    def __init__(self) -> None:
+    Models know classes by their codes; the sentences name them.
+    """
+
+    def __init__(self, classes: Sequence[Any] = ()) -> None:
+        self._classes = classes
         self._seen: dict[str, tuple[str, list[str]]] = {}
 
     def add(self, model: str, messages: list[str]) -> None:
         """Take the warnings of one training."""
-        for message in messages:
+        for message in map(self._named, messages):
             _, models = self._seen.setdefault(_NUMBER.sub("#", message), (message, []))
             if model not in models:
                 models.append(model)
+
+    def _named(self, message: str) -> str:
+        if not self._classes:
+            return message
+        named = _CODED.sub(lambda found: f"labels of class {str(self._classes[int(found[1])])!r}", message)
+        return named[:1].upper() + named[1:]
 
     def sentences(self) -> list[str]:
         """Every warning once, the first one first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from dips._dynamics import Dynamics, Watch
 from dips._forest import Forest, Leaves, kernel
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import openmp_effective_n_threads
+from dips.backbones._replay import Replay
 from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
@@ -138,6 +140,10 @@ class Backbone:
         """Return the dynamics of rows under a training that is over, or None if it cannot be replayed."""
         return None
 
+    def replay_anywhere(self, fitted: BaseEstimator, X: Any) -> Replay | None:
+        """Return the training for rows that lie elsewhere; X are some rows. None if it cannot be replayed."""
+        return None
+
     def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
         """Return the probability of each row's label at `n_points` checkpoints from the first to the last.
 
@@ -158,6 +164,14 @@ class Backbone:
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Restore the user's number of threads in a model that was fitted on one."""
+
+    def on_one_thread(self, fitted: BaseEstimator) -> BaseEstimator:
+        """Return a copy that predicts on one thread, for processes of which many run side by side."""
+        if not self.threads:
+            return fitted
+        one = deepcopy(fitted)
+        self.release_threads(one, self.clone(fitted).set_params(**{self.threads: 1}))
+        return one
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Return the parameters that seed a fit, those of nested estimators included."""
@@ -231,6 +245,11 @@ class StagedBackbone(Backbone):
         dynamics = Dynamics(n_rows(X), n_classes)
         self.replay(fitted, Watch(X, dynamics))
         return dynamics
+
+    def replay_anywhere(self, fitted: BaseEstimator, X: Any) -> Replay | None:
+        """Read the trees once, and calibrate them on X."""
+        forest = self.forest(fitted, X) if kernel.library() else None
+        return Replay(self, fitted, self.n_checkpoints(fitted, X), forest)
 
     def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
         """Replay the checkpoints, and keep no more than what is asked for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from dips._dynamics import Dynamics, Watch
 from dips._tools.arrays import Array
 from dips.backbones._base import Backbone, FitParams
 from dips.backbones._registry import find_backbone, register_backbone
+from dips.backbones._replay import Replay
 from dips.exceptions import InputError
 
 
@@ -80,6 +82,11 @@ class PipelineBackbone(Backbone):
     def replayed(self, fitted: BaseEstimator, X: Any, n_classes: int) -> Dynamics | None:
         """Transform, then ask the last step's family."""
         return self.last.replayed(fitted[-1], _transformed(fitted, X), n_classes)
+
+    def replay_anywhere(self, fitted: BaseEstimator, X: Any) -> Replay | None:
+        """Put the transformers before that of the last step's family."""
+        replay = self.last.replay_anywhere(fitted[-1], _transformed(fitted, X))
+        return replay and replay.transformed(partial(_transformed, fitted))
 
     def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
         """Transform, then ask the last step's family."""

@@ -41,7 +41,8 @@ class Adaptive(Curator):
     Attributes
     ----------
     noise_rate_ : the estimated share of wrong labels
-    out_of_fold_ : (n_given,) out-of-fold probability of each given label
+    answers_ : (n_given, C) out-of-fold class probabilities of each given row
+    out_of_fold_ : (n_given,) those of the given labels
     confidence_ : (n_given,) average confidence in each given label over all trainings
     """
 
@@ -65,10 +66,18 @@ class Adaptive(Curator):
             self._estimate(evidence, given)
         self._remember(evidence.confidence[given])
         worst_first = given[np.argsort(self.confidence_ * self.out_of_fold_, kind="stable")]
-        useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
+        useful = self.judge_pseudo(evidence)
         useful[given] = True
         useful[worst_first[: self._n_suspects(given.size)]] = False
         return useful
+
+    def has_rule(self, at_start: bool) -> bool:
+        """A pseudo-label is judged by its own probabilities."""
+        return True
+
+    def judge_pseudo(self, evidence: Evidence) -> Array:
+        """Keep what is still the most probable class."""
+        return evidence.mean_probabilities.argmax(axis=1) == evidence.labels
 
     def _estimate(self, evidence: Evidence, given: Rows) -> None:
         """Predict the given labels with both models, each row by one that was not trained on it."""
@@ -80,7 +89,7 @@ class Adaptive(Curator):
             w = weight_of_second(p, second, labels)
             p = (1 - w) * p + w * second
         self.noise_rate_ = noise_rate(p, labels)
-        self.out_of_fold_ = p[np.arange(labels.size), labels]
+        self.answers_, self.out_of_fold_ = p, p[np.arange(labels.size), labels]
 
     def _remember(self, confidence: Array) -> None:
         self.n_curations_ = getattr(self, "n_curations_", 0) + 1

@@ -85,6 +85,14 @@ class Curator(Named):
         """Return the mask (m,) of useful rows."""
         raise NotImplementedError
 
+    def has_rule(self, at_start: bool) -> bool:
+        """Whether a pseudo-label is judged by itself once the given labels are; `at_start`, if these came first."""
+        return False
+
+    def judge_pseudo(self, evidence: Evidence) -> Array:
+        """Return the mask (m,) of useful pseudo-labels, row by row, where :meth:`has_rule`; nothing is remembered."""
+        return self.curate(evidence)
+
 
 class FunctionCurator(Curator):
     """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask.
@@ -116,7 +124,7 @@ def checked_mask(curator: Curator, evidence: Evidence) -> Array:
     return useful
 
 
-_SHARE_KEPT_OF_A_LOST_CLASS = 0.1
+SHARE_KEPT_OF_A_LOST_CLASS = 0.1
 
 
 def keep_every_class(useful: Array, evidence: Evidence) -> Array:
@@ -137,7 +145,7 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
     useful = useful.copy()
     for c in lost:
         rows = np.flatnonzero(evidence.labels == c)
-        n_kept = int(np.ceil(_SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
+        n_kept = int(np.ceil(SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
         useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_kept]]] = True
     warn(
         f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "

@@ -44,7 +44,8 @@ class Beliefs(Curator):
         labels were before
     noise_interval_ : lowest and highest share that explain the labels nearly as well
     teachers_ : weight of each teacher
-    out_of_fold_ : (n_given,) probability of each given label by teachers that did not know it
+    answers_ : (n_given, C) class probabilities of each given row by teachers that did not know its label
+    out_of_fold_ : (n_given,) those of the given labels
     """
 
     name = "beliefs"
@@ -63,11 +64,12 @@ class Beliefs(Curator):
         self.network = network
 
     def remember(
-        self, rate: float, interval: tuple[float, float], teachers: Mapping[str, float], out_of_fold: Array
+        self, rate: float, interval: tuple[float, float], teachers: Mapping[str, float], answers: Array, labels: Array
     ) -> None:
         """Keep what was estimated."""
         self.noise_rate_, self.noise_interval_ = rate, interval
-        self.teachers_, self.out_of_fold_ = dict(teachers), out_of_fold
+        self.teachers_, self.answers_ = dict(teachers), answers
+        self.out_of_fold_ = answers[np.arange(labels.size), labels]
 
     def curate(self, evidence: Evidence) -> Array:
         """Keep every row: beliefs weigh rows, they do not drop them."""

@@ -27,3 +27,7 @@ class Confidence(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Apply the threshold."""
         return evidence.confidence >= self.conf
+
+    def has_rule(self, at_start: bool) -> bool:
+        """Each row is compared with a fixed threshold."""
+        return True

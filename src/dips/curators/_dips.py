@@ -63,3 +63,7 @@ class DIPS(Curator):
         else:
             self.aleatoric_ = float(self.aleatoric)
         return (evidence.confidence >= self.conf) & (v < self.aleatoric_)
+
+    def has_rule(self, at_start: bool) -> bool:
+        """Thresholds are fixed from the start, or else found over all rows at hand."""
+        return self.aleatoric != "adaptive" or (self.frozen and at_start)

@@ -33,3 +33,7 @@ class Fluctuation(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Apply the threshold to the smoothed count."""
         return evidence.statistics["fluctuation"] + (1 - evidence.confidence) <= self.threshold
+
+    def has_rule(self, at_start: bool) -> bool:
+        """Each row is compared with a fixed threshold."""
+        return True

@@ -17,3 +17,7 @@ class KeepAll(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Keep every row."""
         return np.ones(evidence.labels.shape, dtype=bool)
+
+    def has_rule(self, at_start: bool) -> bool:
+        """Every row is useful."""
+        return True

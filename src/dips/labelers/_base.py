@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -57,11 +57,15 @@ class Candidates:
         return share_of_round(self.round, self.n_rounds)
 
 
+Choice: TypeAlias = Callable[[Array], tuple[Array, Array, Array]]
+Total: TypeAlias = Callable[[Callable[[Array], Array]], Array]
+
+
 class Labeler(Named):
     """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
 
-    A subclass has a ``name`` of its own and implements :meth:`choose`; the best rows of each class, up to its cap, are
-    taken.
+    A subclass has a ``name`` of its own and implements :meth:`choose`, or :meth:`rule` where the probabilities of a row
+    alone decide; the best rows of each class, up to its cap, are taken.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {}
@@ -71,9 +75,21 @@ class Labeler(Named):
         """The part of the training, as fractions, whose checkpoints are ensemble members; None if they are not used."""
         return None
 
+    has_rule: ClassVar[bool] = False
+    """Whether :meth:`rule` is there, so that rows may lie on many machines."""
+
+    def rule(self, total: Total) -> Choice:
+        """Return the choice as a function of probabilities, row by row: labels, scores of 0 to 1, and a mask.
+
+        `total` adds up, over all rows that may be taken, an array that a function makes of the probabilities of some of
+        them. The function returned can be pickled.
+        """
+        raise NotImplementedError
+
     def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
         """Return for each row its label, its score, and whether it may be taken; (m,) each."""
-        raise NotImplementedError
+        p = candidates.probabilities
+        return self.rule(lambda function: function(p))(p)
 
     def propose(self, candidates: Candidates) -> tuple[Rows, Array]:
         """Return positions among the candidates and the labels proposed for them."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 
 import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval
-from dips.labelers._base import Candidates, Labeler
+from dips.labelers._base import Choice, Labeler, Total
 
 
 class FlexMatch(Labeler):
@@ -23,18 +24,25 @@ class FlexMatch(Labeler):
     """
 
     name = "flexmatch"
+    has_rule = True
     _parameter_constraints = {"threshold": [Interval(Real, 0, 1, closed="both")]}
 
     def __init__(self, threshold: float = 0.9) -> None:
         self.threshold = threshold
 
-    def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
+    def rule(self, total: Total) -> Choice:
         """Most probable class, if it exceeds its class's threshold."""
-        labels = candidates.probabilities.argmax(axis=1)
-        best = candidates.probabilities.max(axis=1)
-        n_classes = candidates.probabilities.shape[1]
-        learned = np.bincount(labels[best > self.threshold], minlength=n_classes)
+        learned = total(partial(_count_confident, self.threshold))
         thresholds = self.threshold * learned / max(learned.max(), 1)
         if learned.max() == 0:  # nothing is learned yet, so nothing is taken
-            thresholds = np.full(n_classes, self.threshold)
-        return labels, best, best > thresholds[labels]
+            thresholds = np.full(learned.size, self.threshold)
+        return partial(_above, thresholds)
+
+
+def _count_confident(threshold: float, p: Array) -> Array:
+    return np.bincount(p.argmax(axis=1)[p.max(axis=1) > threshold], minlength=p.shape[1])
+
+
+def _above(thresholds: Array, p: Array) -> tuple[Array, Array, Array]:
+    labels, best = p.argmax(axis=1), p.max(axis=1)
+    return labels, best, best > thresholds[labels]

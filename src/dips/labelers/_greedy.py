@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval
-from dips.labelers._base import Candidates, Labeler
+from dips.labelers._base import Choice, Labeler, Total
 
 
 class Greedy(Labeler):
@@ -18,12 +19,17 @@ class Greedy(Labeler):
     """
 
     name = "greedy"
+    has_rule = True
     _parameter_constraints = {"threshold": [Interval(Real, 0, 1, closed="both")]}
 
     def __init__(self, threshold: float = 0.8) -> None:
         self.threshold = threshold
 
-    def choose(self, candidates: Candidates) -> tuple[Array, Array, Array]:
+    def rule(self, total: Total) -> Choice:
         """Most probable class, if probable enough."""
-        best = candidates.probabilities.max(axis=1)
-        return candidates.probabilities.argmax(axis=1), best, best >= self.threshold
+        return partial(_probable, self.threshold)
+
+
+def _probable(threshold: float, p: Array) -> tuple[Array, Array, Array]:
+    best = p.max(axis=1)
+    return p.argmax(axis=1), best, best >= threshold

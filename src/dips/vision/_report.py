@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import nn
 
+from dips._estimators.reasons import IMAGE
 from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import ImageFindings, render, summarize_images
 from dips._report.images import image_account
-from dips._report.words import IMAGE
 from dips._review.pictures import IMAGES, NEIGHBOURS, nearest
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, without_nan, write_json, write_whole

@@ -29,7 +29,9 @@ def fit(
     data: o.Data,
     target: o.TargetName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
-    unlabeled: Annotated[list[str], typer.Option(help="More rows, without labels. Repeatable.")] = [],  # noqa: B006
+    unlabeled: Annotated[
+        list[str], typer.Option(help="More rows, without labels; spark:TABLE reads from Spark. Repeatable.")
+    ] = [],  # noqa: B006
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     type: o.Types = [],  # noqa: B006
@@ -45,6 +47,8 @@ def fit(
     keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
+    costs: o.Costs = [],  # noqa: B006
+    keep: o.Keep = None,
     backbone: o.Backbone = "xgboost",
     labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
@@ -93,6 +97,8 @@ def fit(
                 keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
+                costs=costs,
+                keep=keep,
                 backbone=backbone,
                 labeler=labeler,
                 curator=curator,
@@ -167,7 +173,9 @@ def _print_result(run: Run) -> None:
     console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
     for sentence in run.summary["scores"]:
         console.print(printable(sentence), soft_wrap=True)
-    console.print(printable(f"Kept: {BY_NAME[m['chosen']].title}, trained once more on all rows."), soft_wrap=True)
+    asked = ", as asked for" if run.config["settings"].get("keep") else ""
+    kept = f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows."
+    console.print(printable(kept), soft_wrap=True)
     console.print(printable(f"Open {run.report}"), soft_wrap=True)
 
 

@@ -15,7 +15,7 @@ from dips._cli.console import make_table, output, print_json, printable
 from dips._persistence.model import versions
 from dips._report import render
 from dips._study.folder import refuse_to_overwrite
-from dips._study.metrics import METRICS
+from dips._study.metrics import METRIC_NAMES
 from dips._study.run import Run
 from dips._tools.files import write_whole
 from dips.backbones._registry import default_names
@@ -63,7 +63,7 @@ def info(as_json: o.Json = False) -> None:
         "backbones": default_names(),
         "labelers": list(LABELERS.by_name()),
         "curators": list(CURATORS.by_name()),
-        "metrics": list(METRICS),
+        "metrics": list(METRIC_NAMES),
     }
     if as_json:
         print_json(record)

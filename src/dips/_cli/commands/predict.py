@@ -14,17 +14,27 @@ from dips._cli.app import app
 from dips._cli.console import output, print_data, print_json, printable, remarks
 from dips._files.read import read_table
 from dips._persistence.export import to_csv, write_frame
+from dips._persistence.model import SavedModel
+from dips._spark.errors import in_one_sentence
+from dips._spark.tables import is_spark_name, open_table
 from dips._study.folder import refuse_to_overwrite
 from dips._study.run import Run
 from dips._tools.names import beside
+from dips.exceptions import UserError
 
 
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[str, typer.Argument(help="A table with the columns of the training.")],
+    data: Annotated[str, typer.Argument(help="A table with the columns of the training; spark:TABLE is on Spark.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A .csv or .parquet file.  [default: CSV on the screen]")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="A .csv, .parquet or .xlsx file; without an ending, of the kind that was read; for Spark a folder.  "
+            "[default: CSV on the screen]",
+        ),
     ] = None,
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
@@ -40,18 +50,24 @@ def predict(
     """Predict labels and probabilities for a table.
 
     The table is checked against the columns of the training first: missing or retyped columns are refused, others
-    ignored. The target may be there or not.
+    ignored. Where the target is in the table, the predictions are scored by it.
     """
     if out is not None:
-        refuse_to_overwrite(out, force, is_folder=False)
-    model = Run(run, untrusted).model
+        out = _of_the_same_kind(out, data)
+        refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
+    opened = Run(run, untrusted)
+    model = opened.model
+    if is_spark_name(data):
+        _predict_on_spark(model, data, out, keep_columns)
+        return
     wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
     table = read_table(data, sheet, skip_rows, wanted)
     p = model.predict_proba(table)
     about = model.about or {}
     for note in model.notes:
         remarks().print(printable(f"Note: {note}"), soft_wrap=True)
-    predicted = _predictions(p, model.classes, str(about.get("target", "label")))
+    predicted = _predictions(p, model.decide(p), model.classes, str(about.get("target", "label")))
+    scores = opened.scores_of(table, p)
     names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
     called = beside(names, taken=[str(name) for name in predicted])
     for name, other in called.items():
@@ -62,15 +78,39 @@ def predict(
     if out is not None:
         write_frame(frame, out)
     if as_json:
-        counts = {str(c): int((p.argmax(axis=1) == k).sum()) for k, c in enumerate(model.classes)}
-        print_json({"rows": len(frame), "out": None if out is None else str(out), "predicted": counts})
+        counts = {str(c): int((model.decide(p) == k).sum()) for k, c in enumerate(model.classes)}
+        record = {"rows": len(frame), "out": None if out is None else str(out), "predicted": counts}
+        print_json(record | ({} if scores is None else {"scores": scores.to_json()}))
     elif out is None:
         print_data(to_csv(frame))
     else:
         output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
+    if scores is not None and not as_json:
+        for sentence in scores.sentences():
+            (remarks() if out is None else output()).print(printable(sentence), soft_wrap=True)
 
 
-def _predictions(p: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
-    labels = np.array(classes, dtype=object)[p.argmax(axis=1)]
-    columns = {f"predicted_{target}": pd.Series(labels).infer_objects(), "probability": p.max(axis=1).round(6)}
+def _of_the_same_kind(out: Path, data: str) -> Path:
+    """Add the ending of the input where the output has none."""
+    kind = Path(data.split("?")[0]).suffix.lower()
+    return out if out.suffix or kind not in (".csv", ".parquet", ".xlsx") else out.with_suffix(kind)
+
+
+def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_columns: bool) -> None:
+    """Let Spark predict and write a folder of Parquet files."""
+    if out is None:
+        raise UserError("Predictions for a table on Spark are written by Spark; name a new folder with -o.")
+    df, about = open_table(data), model.about or {}
+    ids = [n for n in about.get("ids", []) if n in df.columns]
+    kept = None if keep_columns or not ids else ids
+    frame = model.predict_frame(df, kept, f"predicted_{about.get('target', 'label')}")
+    with in_one_sentence("predicting"):
+        frame.write.parquet(str(out))
+    output().print(printable(f"Predicted by Spark; written to {out}"), soft_wrap=True)
+
+
+def _predictions(p: np.ndarray, decided: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
+    labels = np.array(classes, dtype=object)[decided]
+    of_label = p[np.arange(len(p)), decided].round(6)
+    columns = {f"predicted_{target}": pd.Series(labels).infer_objects(), "probability": of_label}
     return pd.DataFrame(columns | {f"probability_{c}": p[:, k].round(6) for k, c in enumerate(classes)})

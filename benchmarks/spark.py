@@ -1,0 +1,148 @@
+"""What a pass over a pool on Spark costs, beside the same pass over Parquet files and beside one that only counts.
+
+python benchmarks/spark.py [--quick]
+
+Needs pyspark and Java. CPU seconds are those of this process and all it started: the JVM and its Python workers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from common import show
+from data import N_FEATURES, make_table, write_parquet
+from harness import MB, keep, one_thread, options
+from xgboost import XGBClassifier
+
+from dips import ParquetPool, PseudoLabelClassifier, SparkPool
+from dips._rounds.rules import Look, OpenRows, Rule, Rules
+from dips._rounds.selection import add_counts
+from dips.backbones import find_backbone
+from dips.curators import DIPS
+from dips.datasets import flip_labels
+from dips.labelers import Greedy
+
+COLUMNS = [f"f{j}" for j in range(N_FEATURES)]
+N_LABELED, N_TREES = 2_000, 200
+SIZES, QUICK_SIZES = (1_000_000, 10_000_000), (30_000,)
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def session() -> Any:
+    """Two workers' worth of cores, nothing on the console."""
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2,4]").config("spark.driver.memory", "2g")
+    quiet = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}
+    for name, value in quiet.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of all its descendants, the dead included."""
+    stats = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        stats[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours, grew = {os.getpid()}, True
+    while grew:
+        more = {pid for pid, (parent, _) in stats.items() if parent in ours} - ours
+        ours, grew = ours | more, bool(more)
+    return sum(stats[pid][1] for pid in ours if pid in stats) / TICKS
+
+
+def peak_mb() -> float:
+    """The most memory that this process, the driver's Python, has held since the peak was last forgotten."""
+    line = next(x for x in Path("/proc/self/status").read_text().splitlines() if x.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / MB
+
+
+def count_only(batches: Any) -> Any:
+    """The least that a Python worker can do with all columns."""
+    n = sum(batch.num_rows for batch in batches)
+    yield pa.RecordBatch.from_arrays([pa.array([n], pa.int64())], names=["n"])
+
+
+def watch_pass(X: np.ndarray, y: np.ndarray) -> Callable[[Any, Any], Any]:
+    """A pass of the rounds: watch every checkpoint of 200 trees, label, and count scores."""
+    fitted = XGBClassifier(n_estimators=N_TREES, max_depth=3, learning_rate=0.05, n_jobs=1).fit(X, y)
+    backbone = find_backbone(fitted)
+    look = Look(2, backbone, fitted, backbone.replay_anywhere(fitted, X), DIPS())
+    places = OpenRows(Rules((), True, 0), Rule(look, Greedy().rule(lambda f: f(np.empty((0, 2))))))
+    return partial(count_places, places)
+
+
+def count_places(places: OpenRows, rows: Any, X: Any) -> dict[str, np.ndarray]:
+    """Count the highest bits of the places, as the first pass of a selection does."""
+    classes, score, _ = places(rows, X)
+    keys, counts = np.unique(classes.astype(np.int64) << 20 | score >> 12, return_counts=True)
+    return {"keys": keys, "counts": counts}
+
+
+def measured(what: str, n: int, act: Callable[[], Any]) -> dict[str, Any]:
+    """Wall and CPU time of an act over n rows, and the peak memory of the driver's Python meanwhile."""
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak
+    wall, cpu = time.perf_counter(), cpu_s()
+    act()
+    used = {"wall_s": time.perf_counter() - wall, "cpu_s": cpu_s() - cpu}
+    return {"rows": n, "what": what} | used | {"us_a_row": used["cpu_s"] / n * 1e6, "driver_mb": peak_mb()}
+
+
+def records_of(spark: Any, folder: Path, n: int) -> list[dict[str, Any]]:
+    """All acts over one folder; the first pass warms Spark up and is not kept."""
+    X, y = make_table(N_LABELED, dtype=np.float32)
+    noisy, _ = flip_labels(y, 0.2, random_state=0)
+    df = spark.read.parquet(str(folder))
+    pool, files, work = SparkPool(df).like(X), ParquetPool(folder).like(X), watch_pass(X, noisy)
+    df.mapInArrow(count_only, "n bigint").collect()
+    model = PseudoLabelClassifier(random_state=0, n_jobs=1)
+    account = folder.parent / f"account-{n}"
+    acts = {
+        "bare mapInArrow": lambda: df.mapInArrow(count_only, "n bigint").collect(),
+        "SparkPool: count, check and checksum, in the JVM": lambda: pool.n_rows,
+        "SparkPool: a watch pass": lambda: pool.reduce(work, add_counts),
+        "ParquetPool: the same watch pass": lambda: files.reduce(work, add_counts),
+        "SparkPool: a sample of 2,000": lambda: pool.sample(2_000, 1),
+        "fit, default": lambda: model.fit(X, noisy, SparkPool(df)),
+        "predict_frame, written": lambda: model.predict_frame(df).write.parquet(f"{account}-predicted"),
+        "write_samples": lambda: model.write_samples(account),
+    }
+    return [measured(what, n, act) for what, act in acts.items()]
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    warnings.simplefilter("ignore")
+    sizes = QUICK_SIZES if options(__doc__).quick else SIZES
+    records = []
+    with one_thread(), tempfile.TemporaryDirectory() as place:
+        spark = session()
+        for n in sizes:
+            folder = Path(place) / f"rows-{n}"
+            folder.mkdir()
+            write_parquet(folder, n, rows_per_file=250_000)
+            records += records_of(spark, folder, n)
+        spark.stop()
+    frame = pd.DataFrame(records).set_index(["rows", "what"])
+    show("Spark on two cores, 20 columns", frame.round({"wall_s": 1, "cpu_s": 1, "us_a_row": 2, "driver_mb": 0}))
+    keep("spark", {"runs": records})
+
+
+if __name__ == "__main__":
+    main()

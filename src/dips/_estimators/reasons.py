@@ -1,0 +1,67 @@
+"""Why a label is suspect, in words: the same in Python, on the command line and on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dips._tools.arrays import Array
+
+ROW, IMAGE = "row", "image"  # what labels are of
+_MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
+
+# The page fills in the same phrases for the rows that it shows.
+LEARNED = (
+    "hardly learned (confidence {} %)",
+    "learned with doubt (confidence {} %)",
+    "learned only by heart (confidence {} %)",
+)
+WRONG = "wrong with a probability of {} %"
+UNSEEN = {
+    ROW: "models that had not seen the row gave '{label}' {} %",
+    IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
+}
+OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
+IF_WRONG = "if it is wrong, then '{label}'"
+
+
+def phrases(unit: str) -> dict[str, Any]:
+    """Return the phrases that the page fills in."""
+    return {
+        "learned": LEARNED,
+        "wrong": WRONG,
+        "unseen": UNSEEN[unit],
+        "other": OTHER,
+        "no_other": NO_OTHER,
+        "if_wrong": IF_WRONG,
+    }
+
+
+def how_learned(confidence: Array | float) -> Any:
+    """Which of ``LEARNED`` says how a label was learned."""
+    return np.digitize(confidence, [0.25, 0.5])
+
+
+def reason(
+    given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan, unit: str = ROW
+) -> str:
+    """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
+
+    Examples
+    --------
+    >>> reason("no", "yes", 0.1, 0.05)
+    "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
+    >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
+    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
+    """
+    parts = []
+    if np.isfinite(p_wrong):
+        parts.append(WRONG.format(round(100 * p_wrong)))
+    elif np.isfinite(confidence):
+        parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
+    if np.isfinite(out_of_fold):
+        parts.append(UNSEEN[unit].format(round(100 * out_of_fold), label=given))
+    has_other = suggested is not None and suggested == suggested
+    other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
+    return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])

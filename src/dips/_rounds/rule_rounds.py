@@ -1,0 +1,347 @@
+"""The rounds of Algorithm 1 over unlabeled rows that stay where they are: the state is rules, not an entry per row.
+
+The same rounds as in ``rounds``, for labelers and curators that have rules. The given labels are in memory; of the
+unlabeled rows only those that a model is trained on are fetched.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from dips._data.containers import concatenate, take
+from dips._data.hashing import draw_seed, row_hashes
+from dips._data.labels import UNLABELED
+from dips._data.pool import Pool, Reduced, StackedPool, TablePool
+from dips._data.verified import Verified
+from dips._dynamics import Dynamics
+from dips._rounds.curation import dynamics_for, gather_evidence
+from dips._rounds.rules import Look, OpenRows, OpenTotal, Rule, Rules, Verdict
+from dips._rounds.selection import TIE_BITS, Cut, Source, find_cut, score_places, tie_places
+from dips._rounds.state import RoundsState
+from dips._rounds.training import Trainer
+from dips._tools.arrays import Array, Rows
+from dips._tools.observer import Observer
+from dips._tools.warnings import warn
+from dips.curators import Curator
+from dips.curators._base import SHARE_KEPT_OF_A_LOST_CLASS, Evidence, checked_mask
+from dips.labelers._base import Labeler, caps_of_round, class_frequencies
+
+
+class RuleRounds:
+    """Algorithm 1 on given labels in memory and a pool of unlabeled rows.
+
+    Parameters
+    ----------
+    trainer : over the rows with given labels
+    pool : the unlabeled rows, as the backbone wants them
+    labeler, curator, n_rounds, grow, at_start, in_rounds, observer : as for ``Rounds``
+    max_train_rows : how many pseudo-labeled rows a model is trained on at most; of more, a sample within each class
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        pool: Pool,
+        labeler: Labeler,
+        curator: Curator,
+        n_rounds: int,
+        grow: bool,
+        at_start: bool,
+        in_rounds: bool,
+        observer: Observer,
+        max_train_rows: int | None = None,
+    ) -> None:
+        self.trainer, self.pool, self.labeler, self.curator = trainer, pool, labeler, curator
+        self.n_rounds, self.grow, self.observer, self.max_train_rows = n_rounds, grow, observer, max_train_rows
+        self.at_start, self.in_rounds = at_start and curator.curates, in_rounds and curator.curates
+        self.n_given = trainer.pool.n_rows
+        lowest, highest = pool.row_range
+        first = lowest - self.n_given  # rows with given labels come before
+        self.rules, self.tie_bits = Rules((), grow, first), (highest - first).bit_length()
+        self.counts = _Counts.none(trainer.n_classes)
+        if self.at_start or self.in_rounds:
+            trainer.backbone.check(trainer.estimator)
+
+    def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
+        """Train and curate; return the account of the given labels. That of the others is in ``rules``."""
+        state = RoundsState(given, None if verified is None else verified.mask)
+        if self.at_start:
+            self._start(state)
+            self.observer.on_round(state.history[-1], self.n_rounds)
+        for t in range(1, self.n_rounds + 1):
+            self._round(state, t)
+            self.observer.on_round(state.history[-1], self.n_rounds)
+            if state.termination:
+                break
+        return state
+
+    @property
+    def _n_left(self) -> int:
+        return self.pool.n_rows - (int(self.counts.labeled.sum()) if self.grow else 0)
+
+    def _start(self, state: RoundsState) -> None:
+        """Train f(0) on all labels, keep the useful ones."""
+        began, dynamics = time.perf_counter(), self._dynamics_of_given()
+        rows = np.arange(self.n_given)
+        state.estimator = self.trainer.fit(rows, state.labels, dynamics, watched=rows)
+        evidence = self._evidence(state, 0, dynamics)
+        mask = checked_mask(self.curator, evidence) | state.is_verified
+        useful, _ = self._keep_every_class(mask, evidence, self.counts, None)
+        state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
+        self._tell(state, 0, np.ones(self.n_given, dtype=bool), 0, 0, 0, 0, began)
+
+    def _round(self, state: RoundsState, t: int) -> None:
+        """Fit; propose and curate unless the round is the last."""
+        began, trained_on, n_pseudo = time.perf_counter(), state.useful.copy(), int(self.counts.useful.sum())
+        state.termination = "all_labeled" if not self._n_left else "max_iter" if t == self.n_rounds else ""
+        state.estimator = self._fit(state)
+        counts = replace(self.counts, dropped=0, returned=0, new=0)
+        if not state.termination:
+            counts = self._propose_and_curate(state, t)
+            if not (counts.new or counts.dropped or counts.returned) and (state.useful == trained_on).all():
+                state.termination = "no_change"
+        self.counts = counts
+        self._tell(state, t, trained_on, n_pseudo, counts.new, counts.dropped, counts.returned, began)
+
+    def _fit(self, state: RoundsState) -> BaseEstimator:
+        """Train on the useful given labels and on useful pseudo-labels, which are fetched for it."""
+        given = np.flatnonzero(state.useful)
+        n_pseudo, labels, trainer = int(self.counts.useful.sum()), state.labels[given], self.trainer
+        if n_pseudo:
+            fetched, pseudo_labels = self._fetch(n_pseudo)
+            trainer = trainer.over(StackedPool([trainer.pool, TablePool(fetched)]))
+            given = np.append(given, self.n_given + np.arange(pseudo_labels.size))
+            labels = np.append(labels, pseudo_labels)
+        return trainer.fit(given, labels)
+
+    def _fetch(self, n_pseudo: int) -> tuple[Any, Array]:
+        """Return the useful pseudo-labeled rows, or a sample within each class, in the order of their numbers."""
+        cut, seed = None, 0
+        if self.max_train_rows is not None and n_pseudo > self.max_train_rows:
+            seed = draw_seed(self.trainer.rng)
+            caps = np.ceil(self.counts.useful * (self.max_train_rows / n_pseudo)).astype(np.int64)
+            cut = find_cut([(self.pool, _HashPlaces(self.rules, seed))], caps)
+        parts = list(self.pool.select(_Useful(self.rules, cut, seed)))
+        rows, labels = np.concatenate([r for r, *_ in parts]), np.concatenate([said["label"] for _, said, _ in parts])
+        order = np.argsort(rows, kind="stable")
+        return take(concatenate([table for *_, table in parts]), order), labels[order]
+
+    def _propose_and_curate(self, state: RoundsState, t: int) -> _Counts:
+        """Propose labels by one more rule, judge all labels again, and count what that changed."""
+        look, dynamics = self._look(state.estimator)
+        total = partial(self._total, look)
+        rule = Rule(look, self.labeler.rule(total))
+        frequencies = class_frequencies(self._counted_labels(state), self.trainer.n_classes, self.curator.evens_classes)
+        caps = caps_of_round(frequencies, t, self.n_rounds, self._n_left)
+        cut = find_cut([(self.pool, OpenRows(self.rules, rule))], caps, self.tie_bits)
+        rule = replace(rule, cut=cut, verdict=Verdict() if self.in_rounds else None)
+        rules = self.rules.followed_by(rule)
+        counts = self._count(rules)
+        if dynamics is not None:
+            evidence = self._evidence(state, t, dynamics)
+            mask = checked_mask(self.curator, evidence) | state.is_verified
+            useful, verdict = self._keep_every_class(mask, evidence, counts, rules)
+            if verdict != Verdict():
+                rules = self.rules.followed_by(replace(rule, verdict=verdict))
+                counts = self._count(rules)
+            dropped, returned = (state.useful & ~useful).sum(), (useful & ~state.useful).sum()
+            counts = replace(counts, dropped=counts.dropped + int(dropped), returned=counts.returned + int(returned))
+            state.judge(np.arange(self.n_given), useful, evidence.confidence, evidence.aleatoric)
+        self.rules = rules
+        return counts
+
+    def _look(self, estimator: BaseEstimator | None) -> tuple[Look, Dynamics | None]:
+        """Return what is sent of a round's model, and the dynamics of the given labels where they are judged."""
+        assert estimator is not None
+        backbone, n_classes = self.trainer.backbone, self.trainer.n_classes
+        estimator = backbone.on_one_thread(estimator)
+        if not self.in_rounds:
+            return Look(n_classes, backbone, estimator), None
+        X = self.trainer.pool.take(np.arange(self.n_given))
+        replay = backbone.replay_anywhere(estimator, X)
+        assert replay is not None  # refused before any work
+        dynamics = self._dynamics_of_given()
+        replay.show(X, dynamics)
+        return Look(n_classes, backbone, estimator, replay, self.curator), dynamics
+
+    def _total(self, look: Look, function: Any) -> Array:
+        return self.pool.reduce(OpenTotal(self.rules, look, function), _add)["total"]
+
+    def _counted_labels(self, state: RoundsState) -> Array:
+        """Labels whose frequencies the classes are to have: useful given ones, or else pseudo-labels."""
+        if state.useful.any():
+            return state.labels[state.useful]
+        return np.repeat(np.arange(self.trainer.n_classes), self.counts.useful)
+
+    def _count(self, rules: Rules) -> _Counts:
+        counted = self.pool.reduce(_CountFates(rules, self.trainer.n_classes), _add)
+        return _Counts(counted["labeled"], counted["useful"], *(int(n) for n in counted["changes"]))
+
+    def _dynamics_of_given(self) -> Dynamics:
+        return dynamics_for(self.curator, self.n_given, self.trainer.n_classes)
+
+    def _evidence(self, state: RoundsState, t: int, dynamics: Dynamics) -> Evidence:
+        estimator, rows = state.estimator, np.arange(self.n_given)
+        assert estimator is not None
+        return gather_evidence(
+            dynamics,
+            state.labels,
+            np.ones(self.n_given, dtype=bool),
+            t,
+            features=lambda: self.trainer.features(estimator, rows),
+            out_of_fold=lambda n_folds: self.trainer.out_of_fold(rows, state.labels, n_folds),
+        )
+
+    def _keep_every_class(
+        self, useful: Array, evidence: Evidence, counts: _Counts, rules: Rules | None
+    ) -> tuple[Array, Verdict]:
+        """Keep the most confident rows of every class that would be left with none; all rows, if none is useful."""
+        if not useful.any() and not counts.useful.sum():
+            warn(
+                "The curator found no useful row, so every row is kept. Its thresholds do not suit this backbone; "
+                'try curator="auto", which adapts.'
+            )
+            return np.ones_like(useful), Verdict(keeps_all=True)
+        n_classes = self.trainer.n_classes
+        present = np.bincount(evidence.labels, minlength=n_classes) + counts.labeled
+        lost = (present > 0) & (np.bincount(evidence.labels[useful], minlength=n_classes) + counts.useful == 0)
+        if not lost.any():
+            return useful, Verdict()
+        caps = np.where(lost, np.ceil(SHARE_KEPT_OF_A_LOST_CLASS * present), 0).astype(np.int64)
+        given = _GivenPlaces(evidence.labels, evidence.confidence)
+        sources: list[Source] = [(self.trainer.pool, given)]
+        if rules is not None:
+            sources.append((self.pool, _ConfidencePlaces(rules)))
+        cut = find_cut(sources, caps, self.tie_bits)
+        warn(
+            f"The curator would have left {lost.sum()} of {n_classes} classes with no row; the most confident rows of "
+            "each are kept."
+        )
+        return useful | cut.takes(*given(np.arange(self.n_given), None)), Verdict(rescued=cut)
+
+    def _tell(
+        self,
+        state: RoundsState,
+        t: int,
+        trained_on: Array,
+        n_pseudo: int,
+        new: int,
+        dropped: int,
+        returned: int,
+        began: float,
+    ) -> None:
+        if t == 0:
+            dropped = int((~state.useful).sum())
+        state.history.append(
+            {
+                "round": t,
+                "n_given": int(trained_on.sum()),
+                "n_pseudo": n_pseudo,
+                "n_proposed": new,
+                "n_dropped": dropped,
+                "n_returned": returned,
+                "n_left": self._n_left,
+                "elapsed_s": time.perf_counter() - began,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Pseudo-labeled rows: by class those labeled and those useful, and what the last round changed."""
+
+    labeled: Array
+    useful: Array
+    new: int = 0
+    dropped: int = 0
+    returned: int = 0
+
+    @classmethod
+    def none(cls, n_classes: int) -> _Counts:
+        return cls(*np.zeros((2, n_classes), dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class _CountFates:
+    """Counts the fates of rows; what was useful before, and is not now, was dropped."""
+
+    rules: Rules
+    n_classes: int
+
+    def __call__(self, rows: Rows, X: Any) -> Reduced:
+        fate = self.rules(rows, X)
+        label, useful, was_useful = fate["label"], fate["useful"], fate["was_useful"]
+        new = fate["round"] == len(self.rules.rules)
+        changes = [new.sum(), (was_useful & ~useful).sum(), (useful & ~was_useful & ~new).sum()]
+        return {
+            "labeled": np.bincount(label[label != UNLABELED], minlength=self.n_classes),
+            "useful": np.bincount(label[useful], minlength=self.n_classes),
+            "changes": np.array(changes, dtype=np.int64),
+        }
+
+
+@dataclass(frozen=True)
+class _Useful:
+    """Chooses the useful rows, of which there may be a sample."""
+
+    rules: Rules
+    cut: Cut | None
+    seed: int
+
+    def __call__(self, rows: Rows, X: Any) -> tuple[Array, Reduced]:
+        fate = self.rules(rows, X)
+        useful, label = fate["useful"], fate["label"]
+        if self.cut is not None:
+            places = _hash_places(rows, self.seed)
+            useful &= self.cut.takes(np.maximum(label, 0), np.zeros(rows.size, dtype=np.uint32), places)
+        return useful, {"label": label}
+
+
+@dataclass(frozen=True)
+class _HashPlaces:
+    """Places of the useful rows in an order that the seed alone decides."""
+
+    rules: Rules
+    seed: int
+
+    def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
+        fate = self.rules(rows, X)
+        at = np.flatnonzero(fate["useful"])
+        return fate["label"][at], np.zeros(at.size, dtype=np.uint32), _hash_places(rows[at], self.seed)
+
+
+@dataclass(frozen=True)
+class _ConfidencePlaces:
+    """Places of the pseudo-labeled rows by the confidence in their labels."""
+
+    rules: Rules
+
+    def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
+        fate = self.rules(rows, X)
+        at = np.flatnonzero(fate["label"] != UNLABELED)
+        return fate["label"][at], score_places(fate["confidence"][at]), tie_places(rows[at], self.rules.first)
+
+
+@dataclass(frozen=True)
+class _GivenPlaces:
+    """The same of the rows with given labels, which come before all others."""
+
+    labels: Array
+    confidence: Array
+
+    def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
+        return self.labels[rows], score_places(self.confidence[rows]), rows.astype(np.uint64)
+
+
+def _hash_places(rows: Rows, seed: int) -> Array:
+    return row_hashes(rows, seed).view(np.uint64) ^ np.uint64(1 << (TIE_BITS - 1))
+
+
+def _add(one: Reduced, other: Reduced) -> Reduced:
+    return {name: one[name] + other[name] for name in one}

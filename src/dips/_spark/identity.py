@@ -1,0 +1,104 @@
+"""How a row of a Spark table is known again in the next pass: a number that no split of the table changes.
+
+``monotonically_increasing_id`` is no such number: it follows the partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from dips._spark.errors import in_one_sentence
+from dips._spark.worker import ROW
+from dips.exceptions import InputError
+
+_FILE, _INDEX, _START = "__dips_file", "__dips_index", "__dips_start"
+_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A frame with a row number beside its columns, and what identifies a row in the account."""
+
+    frame: Any
+    names: dict[str, str]  # column of the frame -> name in the account
+
+
+def identify(df: Any, key: str | None) -> Identity:
+    """Number the rows: by the key, else by Delta's row ids, else by file and position in it."""
+    if key is not None:
+        return _by_key(df, key)
+    hidden = _hidden_columns(df)
+    if "row_id" in hidden:
+        return Identity(df.selectExpr("*", f"_metadata.row_id AS {ROW}"), {ROW: "row_id"})
+    if "row_index" in hidden:
+        return _by_file(df)
+    raise InputError(
+        "The rows of this Spark DataFrame cannot be told apart: it is no plain scan of Parquet or Delta files. Name a "
+        "column with a value of its own for every row, SparkPool(df, key=...), or let the rows be written once, "
+        "SparkPool(df, snapshot=path)."
+    )
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _by_key(df: Any, key: str) -> Identity:
+    types = dict(df.dtypes)
+    if key not in types:
+        raise InputError(f"key={key!r} is not a column of the Spark DataFrame.")
+    if types[key] in _WHOLE_NUMBERS:
+        number = f"CAST({quoted(key)} AS BIGINT)"
+    elif types[key].startswith(("string", "varchar", "char", "binary", "decimal")):
+        number = f"xxhash64({quoted(key)})"
+    else:
+        raise InputError(f"key={key!r} holds {types[key]} values; a key must be a whole number or a text.")
+    return Identity(df.selectExpr("*", f"{number} AS {ROW}"), {key: key})
+
+
+def _by_file(df: Any) -> Identity:
+    """Number the rows file after file, in the order of the files' names, as ``ParquetPool`` does."""
+    located = df.selectExpr("*", f"_metadata.file_path AS {_FILE}", f"_metadata.row_index AS {_INDEX}")
+    with in_one_sentence("counting the rows of each file"):
+        last = dict(tuple(row) for row in located.groupBy(_FILE).agg({_INDEX: "max"}).collect())
+    starts, start = [], 0
+    for file in sorted(last):
+        starts.append((file, start))
+        start += last[file] + 1
+    names = {_FILE: "file", _INDEX: "row_index"}
+    if len(starts) <= 1:
+        return Identity(located.selectExpr("*", f"{_INDEX} AS {ROW}"), names)
+    table = df.sparkSession.createDataFrame(starts, f"{_FILE} string, {_START} bigint")
+    numbered = located.join(table.hint("broadcast"), _FILE).selectExpr("*", f"{_START} + {_INDEX} AS {ROW}")
+    return Identity(numbered, names)
+
+
+def _hidden_columns(df: Any) -> list[str]:
+    """Return what a scan knows of a row besides its columns; only the plan is looked at."""
+    with _without_log():
+        try:
+            return list(df.selectExpr("_metadata").schema[0].dataType.names)
+        except Exception as error:
+            if "AnalysisException" not in {cls.__name__ for cls in type(error).__mro__}:
+                raise
+            return []
+
+
+@contextmanager
+def _without_log() -> Iterator[None]:
+    """Silence the log in which Spark 4 prints Java's stack, though the answer "none" is expected."""
+    try:
+        from pyspark.logger import PySparkLogger  # a logger of this name must be of this class
+    except ImportError:  # Spark 3.5 prints nothing
+        yield
+        return
+    log = PySparkLogger.getLogger("SQLQueryContextLogger")
+    was_disabled, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = was_disabled

@@ -1,0 +1,145 @@
+"""What runs in the Python workers of Spark's executors. Nothing here knows Spark: Arrow batches in, and out."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dips._data.arrow import Convert
+from dips._data.pool import Reduced
+from dips._tools.arrays import Array, Rows
+from dips.exceptions import DipsError
+
+ROW = "__dips_row"
+PART = "part"  # the one column of what is sent to the driver
+PART_SCHEMA = f"{PART} binary"
+
+Batches = Iterable[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Turns Arrow batches into row numbers and tables as a model wants them."""
+
+    columns: tuple[str, ...]
+    convert: Convert
+    transforms: tuple[Callable[[Any], Any], ...] = ()
+
+    def read(self, batch: pa.RecordBatch) -> tuple[Rows, Any]:
+        """Return the numbers of the rows and their table."""
+        return batch[ROW].to_numpy().astype(np.intp, copy=False), self.table(pa.Table.from_batches([batch]))
+
+    def table(self, table: pa.Table) -> Any:
+        """Return the features alone, converted and transformed."""
+        X = self.convert(table.select(list(self.columns)))
+        for transform in self.transforms:
+            X = transform(X)
+        return X
+
+
+def reduced(
+    reader: Reader,
+    function: Callable[[Rows, Any], Reduced],
+    combine: Callable[[Reduced, Reduced], Reduced],
+    batches: Batches,
+) -> Iterator[pa.RecordBatch]:
+    """Reduce one partition."""
+    result: Reduced | None = None
+    with _without_values():
+        for batch in _filled(batches):
+            part = function(*reader.read(batch))
+            result = part if result is None else combine(result, part)
+    if result is not None:
+        yield _sent(_packed(result))
+
+
+def selected(
+    reader: Reader, choose: Callable[[Rows, Any], tuple[Array, Reduced]], batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """Send the chosen rows of one partition as they are in the source, with what was said of them."""
+    for batch in _filled(batches):
+        with _without_values():
+            mask, said = choose(*reader.read(batch))
+        if mask.any():
+            kept = pa.Table.from_batches([batch]).filter(pa.array(mask))
+            yield _sent(_packed({name: values[mask] for name, values in said.items()}), _as_stream(kept))
+
+
+def as_they_are(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Send all rows of one partition."""
+    for batch in _filled(batches):
+        yield _sent(_packed({}), _as_stream(pa.Table.from_batches([batch])))
+
+
+def described(
+    reader: Reader,
+    function: Callable[[Rows, Any], dict[str, Any]],
+    kept: tuple[str, ...],
+    schema: pa.Schema,
+    batches: Batches,
+) -> Iterator[pa.RecordBatch]:
+    """Put what a function says of each row beside the columns that are kept."""
+    for batch in _filled(batches):
+        with _without_values():
+            said = function(*reader.read(batch))
+        columns = [batch[name] for name in kept]
+        columns += [pa.array(said[field.name], type=field.type) for field in schema]
+        yield pa.RecordBatch.from_arrays(columns, names=[*kept, *schema.names])
+
+
+def unpacked(data: bytes) -> Reduced:
+    """Return arrays that were sent by :func:`reduced` or :func:`selected`."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def unpacked_rows(data: bytes) -> tuple[Reduced, pa.Table]:
+    """Return rows that were sent by :func:`selected`, and what was said of them."""
+    size = int.from_bytes(data[:8], "little")
+    return unpacked(data[8 : 8 + size]), pa.ipc.open_stream(data[8 + size :]).read_all()
+
+
+def _packed(arrays: Reduced) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def _as_stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _sent(arrays: bytes, rows: bytes | None = None) -> pa.RecordBatch:
+    data = arrays if rows is None else len(arrays).to_bytes(8, "little") + arrays + rows
+    return pa.RecordBatch.from_arrays([pa.array([data], type=pa.binary())], names=[PART])
+
+
+def _filled(batches: Batches) -> Iterator[pa.RecordBatch]:
+    return (batch for batch in batches if batch.num_rows)
+
+
+@contextmanager
+def _without_values() -> Iterator[None]:
+    """Keep values of rows out of the executors' logs: other libraries put them into their errors and warnings."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DipsError:
+        raise
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        raise RuntimeError(f"{type(error).__name__}{place}; its message is left out, as it may quote a row") from None

@@ -1,0 +1,69 @@
+"""Numbers that lie far from all others of their column: often a code for "missing", or a slip of the hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dips._files.columns import Schema
+from dips._files.read import Table
+from dips._tools.arrays import Array
+
+_FEW = 0.02  # of the known values; more are no exception
+_LEAST_KNOWN = 30
+_LISTED = 5
+_MOST_COLUMNS = 8
+
+
+def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
+    """One record per column that has such values: how many, which, in which rows, and the range of the others."""
+    found = []
+    for column in schema.used:
+        if column.kind != "number":
+            continue
+        values = np.asarray(column.values(table.columns[column.name]), dtype=float)
+        low, high = usual_range(values[np.isfinite(values)])
+        rows = np.flatnonzero((values < low) | (values > high))
+        if rows.size:
+            distinct = np.unique(values[rows])
+            found.append(
+                {
+                    "column": column.name,
+                    "n": int(rows.size),
+                    "values": distinct[:_LISTED].tolist(),
+                    "rows": (rows[:_LISTED] + 1).tolist(),
+                    "low": low,
+                    "high": high,
+                }
+            )
+    return sorted(found, key=lambda record: -record["n"])[:_MOST_COLUMNS]
+
+
+def usual_range(known: Array) -> tuple[float, float]:
+    """Lowest and highest value that is not far out.
+
+    A few values are far out if the gap to all others is wider than these are spread.
+
+    Examples
+    --------
+    >>> ages = np.append(np.arange(20, 90), [999, 999])
+    >>> usual_range(ages.astype(float))
+    (20.0, 89.0)
+    """
+    ordered = np.sort(known)
+    if ordered.size < _LEAST_KNOWN:
+        return -np.inf, np.inf
+    most = max(int(_FEW * ordered.size), 2)
+    first, last = 0, ordered.size - 1
+    for k in range(min(most, ordered.size - 2), 0, -1):
+        rest = ordered[k:]
+        if ordered[k] - ordered[k - 1] > rest[-1 - most] - rest[0] > 0:
+            first = k
+            break
+    for k in range(min(most, ordered.size - 2), 0, -1):
+        rest = ordered[first : ordered.size - k]
+        if ordered[-k] - rest[-1] > rest[-1] - rest[0] > 0:
+            last = ordered.size - 1 - k
+            break
+    return float(ordered[first]), float(ordered[last])

@@ -1,0 +1,124 @@
+"""Predictions scored by a table that holds the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dips._data.labels import UNLABELED
+from dips._files.read import Table
+from dips._files.values import texts
+from dips._persistence import SavedModel
+from dips._report.words import amount, title_of
+from dips._study.metrics import intervals, metrics_for
+from dips._tools.arrays import Array
+
+_KEPT = ("value", "low", "high")
+_TOLD = ("accuracy", "balanced_accuracy", "f1", "roc_auc", "log_loss", "cost")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good predictions are, by the labels that came with the rows.
+
+    Attributes
+    ----------
+    n : rows with a label
+    metrics : value, low and high of each metric
+    baseline : the most frequent label, and the accuracy of always answering it
+    recall : share of the rows of each class that were found
+    unknown : labels that the model does not know; their rows are not scored
+    """
+
+    n: int
+    metrics: dict[str, dict[str, float]]
+    baseline: dict[str, Any]
+    recall: dict[str, float]
+    unknown: list[str]
+
+    def sentences(self) -> list[str]:
+        """Say it."""
+        if not self.n:
+            return [f"The labels in the file are not known to the model ({', '.join(self.unknown[:5])}): no score."]
+        told = [
+            f"{title_of(k)} {amount(k, v['value'])} ({amount(k, v['low'])} to {amount(k, v['high'])})"
+            for k, v in self.metrics.items()
+            if k in _TOLD
+        ]
+        found = ", ".join(f"{name} {100 * share:.0f} %" for name, share in list(self.recall.items())[:12])
+        always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
+        said = [f"On the {self.n:,} rows that have a label: {'; '.join(told)}; {always}.", f"Found of each: {found}."]
+        if self.unknown:
+            said.append(f"Not scored, because the model does not know their labels: {', '.join(self.unknown[:5])}.")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def score_predictions(
+    model: SavedModel, table: Table, p: Array, settings: dict[str, Any], spellings: Mapping[str, str]
+) -> Scores | None:
+    """Score class probabilities of a table's rows; None where the target is not in it or is empty.
+
+    Labels are read as in the training: words for "no label" are none, and labels that were renamed, or are another
+    spelling of one, are that one.
+    """
+    target = settings["target"]
+    if target not in table.names:
+        return None
+    renamed = {**spellings, **(settings.get("map_label") or {})}
+    marks = set(settings.get("unlabeled_mark") or ())
+    codes, unknown = _codes(texts(table.columns[target]).to_pylist(), model.classes, marks, renamed)
+    is_known = codes != UNLABELED
+    if not is_known.any():
+        return Scores(0, {}, {}, {}, unknown) if unknown else None
+    codes, p = codes[is_known], p[is_known]
+    positive = _positive(model.classes, settings)
+    costs = (model.about or {}).get("costs")
+    metrics = metrics_for(None if costs is None else np.array(costs))
+    scores = intervals(codes, {"model": p}, positive, "model", metrics=metrics)["model"]
+    counts = np.bincount(codes, minlength=len(model.classes))
+    decided = model.decide(p)
+    return Scores(
+        n=int(codes.size),
+        metrics={k: {each: v[each] for each in _KEPT} for k, v in scores.items() if np.isfinite(v["value"])},
+        baseline={"label": model.classes[int(counts.argmax())], "accuracy": float(counts.max() / codes.size)},
+        recall={str(c): float((decided == k)[codes == k].mean()) for k, c in enumerate(model.classes) if counts[k]},
+        unknown=unknown,
+    )
+
+
+def _positive(classes: list[Any], settings: dict[str, Any]) -> int:
+    names = [str(c) for c in classes]
+    return names.index(str(settings["positive"])) if settings.get("positive") is not None else len(names) - 1
+
+
+def _codes(
+    cells: list[str | None], classes: list[Any], marks: set[str], renamed: Mapping[str, str]
+) -> tuple[Array, list[str]]:
+    positions = {_plain(c): k for k, c in enumerate(classes)}
+    codes, unknown = np.full(len(cells), UNLABELED), dict[str, None]()
+    for i, cell in enumerate(cells):
+        if cell is None or not cell.strip() or cell.strip() in marks:
+            continue
+        name = _plain(renamed.get(cell.strip(), cell))
+        if name in positions:
+            codes[i] = positions[name]
+        else:
+            unknown[cell.strip()] = None
+    return codes, list(unknown)
+
+
+def _plain(label: Any) -> str:
+    """Write a label as a text; a whole number has no decimals."""
+    text = str(label).strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number == int(number) else text

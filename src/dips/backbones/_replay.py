@@ -1,0 +1,49 @@
+"""A finished training that can be shown to rows anywhere: picklable, and without the rows it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import BaseEstimator
+
+from dips._dynamics import Dynamics
+from dips._forest import Forest, Leaves, kernel
+
+if TYPE_CHECKING:
+    from dips.backbones._base import StagedBackbone
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The checkpoints of one fitted estimator.
+
+    Attributes
+    ----------
+    backbone, estimator : replay the checkpoints where no compiled code can
+    n_checkpoints : how many there are
+    forest : the trees for compiled code, calibrated once, so that all rows are read alike; None if they cannot be read
+    transform : what the rows pass through first
+    """
+
+    backbone: StagedBackbone
+    estimator: BaseEstimator
+    n_checkpoints: int
+    forest: Forest | Leaves | None = None
+    transform: Callable[[Any], Any] | None = None
+
+    def transformed(self, transform: Callable[[Any], Any]) -> Replay:
+        """Return the replay for rows that pass through a pipeline's transformers first."""
+        return replace(self, transform=transform)
+
+    def show(self, X: Any, dynamics: Dynamics) -> None:
+        """Fill in the dynamics of these rows."""
+        X = X if self.transform is None else self.transform(X)
+        dynamics.begin(self.n_checkpoints)
+        if self.forest is not None and kernel.computes(dynamics.averages) and self.forest.reads(X):
+            self.forest.watch(X, dynamics)
+        else:
+            for e, p in enumerate(self.backbone.stages(self.estimator, X)):
+                dynamics.update(p, e)
+        dynamics.finish()

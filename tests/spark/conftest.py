@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips.datasets import make_quadrants
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """One session for all tests; tasks are tried again, as on a cluster, which plain local[1] never does."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.codegen.wholeStage": "false",  # compiling costs more than these few rows
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.log.level": "OFF",
+            "spark.ui.showConsoleProgress": "false",
+        }
+        builder = SparkSession.builder.master("local[1,4]").appName("dips")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def claims(tmp_path_factory):
+    """Labeled claims, their labels, and a folder with 400 more in three files; the number of each is a column."""
+    X, y = make_quadrants(500, random_state=1)
+    rng = np.random.RandomState(0)
+    y[:20] = 1 - y[:20]
+    frame = pd.DataFrame(
+        {
+            "a": X[:, 0].round(1),
+            "b": np.where(rng.uniform(size=500) < 0.1, np.nan, X[:, 1]).astype(np.float32),
+            "n": rng.randint(0, 5, 500),
+            "ward": rng.choice(["north", "east", "south"], 500),
+            "group": pd.Categorical(rng.choice(["x", "y"], 500)),
+        }
+    )
+    folder = tmp_path_factory.mktemp("claims")
+    numbered = frame[100:].assign(number=np.arange(400))
+    for k, (start, stop) in enumerate([(0, 120), (120, 121), (121, 400)]):
+        numbered[start:stop].to_parquet(folder / f"part-{k}.parquet", index=False, row_group_size=50)
+    return frame[:100], np.array(["ill", "well"])[y[:100]], folder

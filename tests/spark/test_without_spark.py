@@ -1,0 +1,84 @@
+"""What of the Spark side needs no Spark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dips import SparkPool
+from dips._data.arrow import as_array
+from dips._spark import worker
+from dips._spark.errors import in_one_sentence
+from dips._spark.executors import compare, found
+from dips._spark.worker import ROW, Reader
+
+READER = Reader(("a",), as_array)
+
+
+def batches():
+    for rows in ([3, 1], [], [2]):
+        columns = [pa.array(rows, pa.int64()), pa.array([10.0 * r for r in rows], pa.float64())]
+        yield pa.RecordBatch.from_arrays(columns, names=[ROW, "a"])
+
+
+class PySparkError(Exception):
+    __module__ = "pyspark.errors"
+
+
+def test_a_partition_is_reduced_to_one_part():
+    total = lambda rows, X: {"sum": X.sum(axis=0), "n": np.array([rows.size])}  # noqa: E731
+    (part,) = worker.reduced(READER, total, lambda a, b: {k: a[k] + b[k] for k in a}, batches())
+    assert {k: v.tolist() for k, v in worker.unpacked(part["part"][0].as_py()).items()} == {"sum": [60.0], "n": [3]}
+
+
+def test_an_empty_partition_sends_nothing():
+    assert list(worker.reduced(READER, None, None, iter([]))) == []
+
+
+def test_chosen_rows_come_with_what_was_said_of_them():
+    parts = worker.selected(READER, lambda rows, X: (rows > 1, {"twice": 2 * rows}), batches())
+    said, table = zip(*(worker.unpacked_rows(part["part"][0].as_py()) for part in parts), strict=True)
+    assert np.concatenate([s["twice"] for s in said]).tolist() == [6, 4]
+    assert pa.concat_tables(table)["a"].to_pylist() == [30.0, 20.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("ModuleNotFoundError: No module named 'xgboost'\n at x", "The executors have no module xgboost; install"),
+        ("[PYTHON_VERSION_MISMATCH] x", "another Python than the driver"),
+        ("java.io.IOException: No space left on device\n\tat a\n\tat b", "A disk of the cluster is full"),
+        ("dips.exceptions.InputError: Column 'a' holds dates.\n\tat c", "^Column 'a' holds dates.$"),
+        (
+            "x\nCaused by: a.B: one\n\tat c\nCaused by: d.E: the reason.\n\tat f",
+            "^Spark failed while trying: d.E: the reason.$",
+        ),
+    ],
+)
+def test_errors_are_one_sentence(text, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught, in_one_sentence("trying"):
+        raise PySparkError(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_errors_of_others_pass():
+    with pytest.raises(KeyError), in_one_sentence("trying"):
+        raise KeyError("x")
+
+
+def test_other_versions_on_executors_are_refused():
+    here = found(["numpy"])
+    with pytest.raises(ValueError, match=r"The executors have numpy 1.0 instead of .*; install the driver's versions"):
+        compare(here, [here, here | {"numpy": "1.0"}])
+
+
+def test_a_missing_kernel_on_executors_is_said():
+    here = found([]) | {"kernel": "yes"}
+    with pytest.warns(UserWarning, match="The executors have no compiled kernel"):
+        compare(here, [here | {"kernel": "no"}])
+
+
+def test_other_frames_are_refused():
+    with pytest.raises(TypeError, match="SparkPool takes a Spark DataFrame; got list"):
+        SparkPool([1])
