@@ -128,7 +128,7 @@ def test_a_column_says_what_is_verified(place):
 def test_a_column_that_does_not_say_it_is_refused():
     with pytest.raises(DataError, match=r"holds '\w+' in row 1; its cells are yes or no"):
         audit(TABLE, "outcome", verified="ward")
-    with pytest.raises(DataError, match="^verified names 'nothing'"):
+    with pytest.raises(DataError, match=r"^verified names 'nothing'"):
         audit(TABLE, "outcome", verified="nothing")
     with pytest.raises(DataError, match="Row 301 is marked as verified in 'checked', but has no label"):
         audit(TABLE.assign(checked=1), "outcome", verified="checked")
