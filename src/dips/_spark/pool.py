@@ -212,7 +212,8 @@ class SparkPool(Pool):
             described.write.parquet(path)
 
     def vocabulary(self) -> Any:
-        """Collect the distinct texts inside the JVM."""
+        """Collect the distinct texts inside the JVM, once it is known that there are few enough."""
+        _ = self._summary
         frame, types = self._identity.frame, dict(self._identity.frame.dtypes)
         texts = [c for c in self.columns if types[c].startswith(_TEXTS)]
         parts = self._fetched("reading a row", frame.limit(1).mapInArrow(worker.as_they_are, PART_SCHEMA))
@@ -253,8 +254,9 @@ class SparkPool(Pool):
             self._observer.message(f"Spark: {doing}", 0.0)
             yield
         if "_summary" in vars(self):
-            self._observer.on_rows(self.n_rows, self.n_rows)
             elapsed_s = time.perf_counter() - began
+            self._observer.on_rows(self.n_rows, self.n_rows)
+            self._observer.message(f"Spark: {doing}, {self.n_rows / elapsed_s:,.0f} rows a second", 0.0)
             record = {"event": "pass", "stage": doing, "n_rows": self.n_rows, "elapsed_s": elapsed_s}
             self._observer.on_record(record | {"rows_per_s": self.n_rows / elapsed_s})
 
