@@ -1,14 +1,16 @@
 """The account: given labels as the curated model judged them, pseudo-labels as the chosen model made them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from dips._estimators.reasons import reason
 from dips._files import Preparation
-from dips._study.account import account_of, noise_estimate, noise_interval
+from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
 from dips._study.settings import Settings
@@ -133,3 +135,20 @@ def test_ids_that_are_called_as_columns_of_the_account_keep_their_values(parts):
     called = account.columns[1:4].tolist()
     assert called == ["row (input 2)", "row (input)", "held_out (input)"]
     assert account.iloc[0, 1:4].tolist() == [f"{name} 0" for name in names]
+
+
+def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
+    rng = np.random.RandomState(0)
+    p = 1 / (1 + np.exp(-4 * rng.normal(size=600)))  # what models say, rightly
+    ward, is_ill = rng.choice(list("ABCD"), 600), rng.rand(600) < p
+    label = np.where(is_ill ^ ((ward == "B") & (rng.rand(600) < 0.3)), "ill", "well")
+    table = pd.DataFrame({"ward": ward, "x": rng.rand(600), "label": label, "checked": np.arange(600) % 4 == 0})
+    study = read_data(table, Settings.of("label", verified="checked"))
+    curator = SimpleNamespace(answers_=np.column_stack([p, 1 - p]), noise_rate_=0.01, noise_interval_=(0.0, 0.02))
+    judge = SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": table["checked"]}))
+    uneven = uneven_values(judge, study, 0)
+    assert [v.value for v in uneven.found] == ["B"]
+    assert not table["checked"][uneven.found[0].rows].any()
+    assert noise_estimate(judge, uneven) == 0.01  # of labels as given; the values were tested on the others only
+    judge.samples_["verified"] = False
+    assert noise_estimate(judge, uneven) > 0.03

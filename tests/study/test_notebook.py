@@ -120,6 +120,12 @@ def test_the_truth_may_be_spelled_as_it_was_in_training(tmp_path):
     assert (scores.n, scores.unknown) == (110, [])
 
 
+def test_a_label_that_reads_like_missing_is_scored_where_it_is_a_class(tmp_path):
+    table = TABLE.assign(outcome=TABLE["outcome"].replace("ill", "NA"))
+    kept = fit(table, target="outcome", out=tmp_path / "run", keep_label="NA", time_limit=1e-6)
+    assert kept.score(table).n == 110
+
+
 def test_a_model_that_cannot_be_trained_cannot_be_kept(tmp_path):
     with pytest.raises(dips.UserError, match=r"keep='pseudo' cannot be trained here: there are no unlabeled rows"):
         fit(TABLE.dropna(), target="outcome", out=tmp_path / "run", keep="pseudo")

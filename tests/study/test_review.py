@@ -102,6 +102,15 @@ def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsy
     assert json.loads(capsys.readouterr().out)["scores"]["all"]["n"] == len(after.held_out)
 
 
+def test_runs_that_count_costs_are_compared_by_them(place, before, after, tmp_path):
+    costly = {"metric": "cost", "costs": {"ill": 5}, "corrections": place / "corrections.csv", "rounds": 2}
+    run = fit(place / "patients.csv", "outcome", tmp_path / "costly", **costly, time_limit=1e-6)
+    assert run.metrics["test_verified"]["plain"]["cost"]["value"] > 0
+    found = compare_runs(before, run)
+    assert found["scores"]["verified"]["after"]["cost"]["gain"]
+    assert "cost per row *" in render_difference(found)
+
+
 def test_runs_on_other_tables_are_refused(before, tmp_path):
     shutil.copytree(before.folder, tmp_path / "other")
     settings = before.config["settings"] | {"target": "ward"}
@@ -140,6 +149,11 @@ def test_corrections_that_leave_a_class_without_labels_are_refused(tmp_path):
     pd.DataFrame({"row": ill[:-3] + 1, "label": "well"}).to_csv(tmp_path / "c.csv", index=False)
     with pytest.raises(DataError, match="'ill' of 'outcome' after the corrections has 3 labeled rows"):
         audit(few, "outcome", corrections=str(tmp_path / "c.csv"))
+
+
+def test_corrections_that_are_no_file_are_refused():
+    with pytest.raises(SettingsError, match=r"corrections takes a file, .*; save the DataFrame first"):
+        audit(TABLE, "outcome", corrections=checked([0, 1]))
 
 
 def test_audit_takes_the_options_of_a_review(place, before, tmp_path, capsys):

@@ -117,8 +117,7 @@ def _suspect_uneven(columns: dict[str, Array], uneven: UnevenValues | None) -> N
     if uneven is None or not uneven.found or uneven.is_sample or np.isnan(p_wrong[uneven.found[0].rows]).any():
         return
     for value in uneven.found:
-        doubted = np.where(verified[value.rows], 0.0, value.part.p_wrong)  # what somebody has checked is not doubted
-        p_wrong[value.rows] = np.maximum(p_wrong[value.rows], doubted)
+        p_wrong[value.rows] = np.maximum(p_wrong[value.rows], value.part.p_wrong)
     labeled = np.flatnonzero(given != UNLABELED)
     suspects = labeled[~probably_right(p_wrong[labeled], given[labeled])]
     columns["useful"][suspects[~verified[suspects]]] = False
@@ -178,9 +177,10 @@ def _share_wrong(judge: Any, uneven: UnevenValues | None) -> tuple[float | None,
     estimate, interval = (getattr(judge.curator_, name, None) for name in ("noise_rate_", "noise_interval_"))
     if estimate is None or interval is None:
         return (None if estimate is None else float(estimate)), None
-    instead = None if uneven is None or uneven.is_sample else uneven.share_wrong(len(judge.samples_))
-    if instead is not None and instead[0] > estimate:
-        return instead
+    if uneven is not None and not uneven.is_sample and not judge.samples_["verified"].any():  # all labels were tested
+        instead = uneven.share_wrong(len(judge.samples_))
+        if instead is not None and instead[0] > estimate:
+            return instead
     return float(estimate), (float(interval[0]), float(interval[1]))
 
 
@@ -190,7 +190,9 @@ def uneven_values(judge: Any, study: StudyData, seed: int) -> UnevenValues | Non
     if answers is None:
         return None
     labeled = np.flatnonzero(study.target.is_labeled)
-    return find_uneven_values(study.table, study.schema, labeled, study.target.codes[labeled], answers, seed)
+    is_open = ~study.verified.mask[labeled]  # what somebody has checked is not doubted again
+    rows = labeled[is_open]
+    return find_uneven_values(study.table, study.schema, rows, study.target.codes[rows], answers[is_open], seed)
 
 
 def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:

@@ -105,7 +105,7 @@ def audit(
     sheet: str | int | None = None,
     skip_rows: int | None = None,
     verified: str | None = None,
-    corrections: Any = None,
+    corrections: Path | str | None = None,
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     backbone: str = "xgboost",

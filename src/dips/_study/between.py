@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dips._report.suspects import suspects_of
-from dips._study.metrics import ENOUGH, intervals
+from dips._study.metrics import ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
 from dips.exceptions import DataError
@@ -86,7 +86,8 @@ def _scores(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, Any] | None
     if codes.size < ENOUGH or np.unique(codes).size < 2:
         return None
     p = {BEFORE: _answers(rows, classes, " before"), AFTER: _answers(rows, classes, "")}
-    return {"n": int(codes.size)} | intervals(codes, p, second.summary["positive"], BEFORE, seed)
+    metrics = metrics_for(read_costs(second.config["settings"].get("costs", {}), classes))
+    return {"n": int(codes.size)} | intervals(codes, p, second.summary["positive"], BEFORE, seed, metrics)
 
 
 def _answers(rows: pd.DataFrame, classes: list[str], suffix: str) -> Array:

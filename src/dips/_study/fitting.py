@@ -61,7 +61,7 @@ def fit(
     sheet: str | int | None = None,
     skip_rows: int | None = None,
     verified: str | None = None,
-    corrections: Any = None,
+    corrections: Path | str | None = None,
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     metric: str = "accuracy",
@@ -114,8 +114,8 @@ def fit(
         Lines above the header; found out unless they are given.
     verified : str, optional
         The column that holds yes where somebody has checked the label.
-    corrections : path or table, optional
-        What reviewers say of labels.
+    corrections : path, optional
+        A file with what reviewers say of labels.
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional

@@ -73,7 +73,8 @@ def score_predictions(
         return None
     renamed = {**spellings, **(settings.get("map_label") or {})}
     marks = set(settings.get("unlabeled_mark") or ())
-    codes, unknown = _codes(texts(table.columns[target]).to_pylist(), model.classes, marks, renamed)
+    cells = texts(table.columns[target], tuple(settings.get("keep_label") or ()))
+    codes, unknown = _codes(cells.to_pylist(), model.classes, marks, renamed)
     is_known = codes != UNLABELED
     if not is_known.any():
         return Scores(0, {}, {}, {}, unknown) if unknown else None

@@ -115,19 +115,26 @@ class Settings:
             raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
         self._check_order()
         listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
-        return Settings(**asdict(self) | listed | self._checked_maps() | {"metric": find_metric(self.metric)})
+        return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
 
-    def _checked_maps(self) -> dict[str, Any]:
+    def _as_plain_data(self) -> dict[str, Any]:
         merge, names = self.merge_labels, _pairs("map_label", self.map_label)
         if isinstance(merge, Mapping):  # a mapping says what to merge
             merge, names = None, {**merge, **names}
         return {
+            "corrections": self._checked_corrections(),
             "type": read_types(self.type),
             "merge_labels": merge,
             "map_label": names,
             "costs": self._checked_costs(),
             "keep": self._checked_keep(),
         }
+
+    def _checked_corrections(self) -> str | None:
+        if self.corrections is None or isinstance(self.corrections, str | Path):
+            return None if self.corrections is None else str(self.corrections)
+        kind = type(self.corrections).__name__
+        raise SettingsError(f"corrections takes a file, so that the study can be repeated; save the {kind} first.")
 
     def _checked_costs(self) -> dict[str, float]:
         try:
