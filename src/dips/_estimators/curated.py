@@ -236,7 +236,8 @@ class Audit:
 
     def _out_of_fold(self) -> Any:
         """Probability of each given label by models that had not seen it, where there is one and one target."""
-        known = getattr(self.model.curator_, "out_of_fold_", None)
+        curator = getattr(self.model, "curator_", None)  # there are several where there are several labels
+        known = getattr(curator, "out_of_fold_", None)
         is_given = self.samples["given_label"].notna().to_numpy()
         if known is None or len(known) != is_given.sum():
             return np.nan
