@@ -22,6 +22,11 @@ test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto -q
 
+# Pools on Spark, on this machine; needs Java, and downloads PySpark (0.5 GB). `make test` skips these where it is missing.
+spark-test: $(VENV)/.dev-$(EXTRAS)
+	$(PIP) -e ".[spark]"
+	$(BIN)/pytest tests/spark -q
+
 # Hostile tables, tampered models and records, kills, full disks, a sanitized kernel, pages in a browser: a table of counts.
 # All of it takes a day; ATTACK="--share 0.01" takes a hundredth of it, ATTACK="models disks" those two.
 attack: $(VENV)/.dev-$(EXTRAS)
