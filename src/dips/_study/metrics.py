@@ -11,6 +11,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.resampling import resample_weights
+from dips._tools.wording import option
 from dips.exceptions import SettingsError
 
 _LEAST = 1e-7  # a probability of 0 costs 16, not infinity
@@ -142,7 +143,9 @@ def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:
     names = [str(c) for c in classes]
     for name in costs:
         if name not in names:
-            raise SettingsError(f"costs names {name!r}, which is not a label; there are {', '.join(names[:12])}.")
+            raise SettingsError(
+                f"{option('costs')} names {name!r}, which is not a label; there are {', '.join(names[:12])}."
+            )
     return np.array([float(costs.get(name, 1.0)) for name in names])
 
 

@@ -143,7 +143,7 @@ class Settings:
             raise SettingsError(f"costs takes LABEL=COST with a number; got {self.costs!r}.") from None
         for name, cost in costs.items():
             if not 0 < cost < float("inf"):
-                raise SettingsError(f"costs must be above 0; that of {name!r} is {cost:g}.")
+                raise SettingsError(f"{option('costs')} must be above 0; that of {name!r} is {cost:g}.")
         if find_metric(self.metric) == COST and not costs:
             wanted = option("costs", ("LABEL", 5))
             raise SettingsError(f"metric 'cost' needs to know what it costs to miss a row of a class; add {wanted}.")
