@@ -24,11 +24,11 @@ def ordinary(place):
     return fit(patients()[0], target="outcome", out=place / "run", rounds=2)
 
 
-def hostile(place):
-    """Column names, values, ids, labels and the target itself are HTML, script and formulas."""
+def hostile_table():
+    """A table whose column names, values, names of rows, labels and target are HTML, script and formulas."""
     frame, _ = patients(n=140, n_labeled=140, noise=0.15)
     rng = np.random.RandomState(0)
-    attack = pd.DataFrame(
+    return pd.DataFrame(
         {
             HOSTILE[0]: frame["age"],
             HOSTILE[2]: rng.choice(HOSTILE, len(frame)),
@@ -37,7 +37,11 @@ def hostile(place):
             HOSTILE[1]: frame["outcome"].map({"ill": HOSTILE[1], "well": HOSTILE[5]}),
         }
     )
-    return fit(attack, target=HOSTILE[1], id=(HOSTILE[5],), out=place / "run", rounds=2)
+
+
+def hostile(place):
+    """A study of that table."""
+    return fit(hostile_table(), target=HOSTILE[1], id=(HOSTILE[5],), out=place / "run", rounds=2)
 
 
 def many_classes(place):

@@ -4,7 +4,6 @@ import itertools
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dips._review.desk import Desk
@@ -12,8 +11,7 @@ from dips._review.store import Store
 from dips._study import fit
 from dips._study.reviewing import server_of_run
 from tests.chromium import complaints, new_browser, picture, set_screen
-from tests.patients import patients
-from tests.report.pages import HOSTILE
+from tests.report.pages import HOSTILE, hostile_table
 
 from .reviews import correct, decide, large_material, server_in
 
@@ -263,19 +261,8 @@ def test_without_a_token_the_page_says_where_to_get_one(browser, serve):
 
 def test_nothing_in_the_data_runs(browser, tmp_path):
     """Columns, cells, names of rows, classes, the target and the file's name are HTML, script and formulas."""
-    frame, _ = patients(n=140, n_labeled=140, noise=0.15)
-    rng = np.random.RandomState(0)
-    attack = pd.DataFrame(
-        {
-            HOSTILE[0]: frame["age"],
-            HOSTILE[2]: rng.choice(HOSTILE, len(frame)),
-            HOSTILE[5]: [f"{HOSTILE[i % 10]}{i}" for i in range(len(frame))],
-            "{{ config }}": frame["dose"],
-            HOSTILE[1]: frame["outcome"].map({"ill": HOSTILE[1], "well": HOSTILE[5]}),
-        }
-    )
     path = tmp_path / "<img src=x onerror=window.attacked=1>.csv"
-    attack.to_csv(path, index=False)
+    hostile_table().to_csv(path, index=False)
     run = fit(path, HOSTILE[1], tmp_path / "run", id=(HOSTILE[5],), time_limit=1e-6)
     server = server_of_run(run, reviewer="<b>anna</b>")
     server.start()

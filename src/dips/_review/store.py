@@ -21,7 +21,6 @@ from dips.exceptions import OutputError, ReviewError
 
 LABEL, KEEP, UNLABELED, SKIP, UNDO = "label", "keep", "unlabeled", "skip", "undo"
 DECISIONS = (LABEL, KEEP, UNLABELED)
-ACTIONS = (*DECISIONS, SKIP, UNDO)
 _START = "0" * 64  # what the first event is chained to
 _WAIT_S = 30.0  # for another process that is writing
 
@@ -53,7 +52,7 @@ class Event:
     time : when it was written, in UTC
     reviewer : who
     row, key : which row: its number, and its name where it has one
-    action : one of ``ACTIONS``
+    action : a decision, "skip" or "undo"
     label : the class, if the action is "label"
     note : what the reviewer wrote beside it
     blinded : whether the given and the suggested label were hidden
