@@ -53,15 +53,15 @@ def evidence_with_noise_rate(share, n=100, is_given=None):
     return dataclasses.replace(evidence, out_of_fold=lambda n_folds: p, features=lambda: np.zeros((n, 2, 2)))
 
 
-@pytest.mark.parametrize(("share", "dropped"), [(0.0, 0), (0.1, 10), (0.3, 30)])
-def test_without_caution_as_many_labels_are_dropped_as_look_wrong(share, dropped):
+@pytest.mark.parametrize(("share", "n_suspects"), [(0.0, 0), (0.1, 10), (0.3, 30)])
+def test_without_caution_there_are_as_many_suspects_as_labels_look_wrong(share, n_suspects):
     curator = Adaptive(caution=0)
     evidence = evidence_with_noise_rate(share)
     useful = curator.curate(evidence)
     assert curator.noise_rate_ == pytest.approx(share)
-    assert (~useful).sum() == dropped
+    assert (~useful).sum() == n_suspects
     worst_first = np.argsort(evidence.confidence * curator.out_of_fold_)
-    assert not useful[worst_first[:dropped]].any()
+    assert not useful[worst_first[:n_suspects]].any()
 
 
 def test_a_linear_model_is_asked_for_a_second_opinion():
@@ -95,7 +95,7 @@ def test_caution_takes_standard_errors_off_the_estimate():
     assert (~useful).sum() == round(100 * (0.1 - 2 * np.sqrt(0.1 * 0.9 / 100)))
 
 
-def test_no_more_than_max_drop_goes():
+def test_there_are_no_more_suspects_than_max_drop():
     assert (~Adaptive(max_drop=0.2, caution=0).curate(evidence_with_noise_rate(0.4))).sum() == 20
 
 
@@ -139,9 +139,9 @@ def test_it_helps_where_labels_are_dirty_and_does_no_harm_where_they_are_clean(b
     curated = CuratedClassifier(backbone, curator="adaptive", random_state=0).fit(X, noisy)
     assert curated.score(X_test, y_test) >= plain - 0.005
     if noise:
-        dropped = ~curated.samples_["useful"].to_numpy()
-        assert flipped[dropped].mean() > 0.6
-        assert dropped[flipped].mean() > 0.6
+        suspect = ~curated.samples_["useful"].to_numpy()
+        assert flipped[suspect].mean() > 0.6
+        assert suspect[flipped].mean() > 0.6
     else:
         assert curated.samples_["useful"].mean() > 0.95
 

@@ -27,7 +27,7 @@ def test_a_class_that_would_vanish_keeps_its_most_confident_tenth():
     labels = np.repeat([0, 1], [5, 30])
     confidence = np.concatenate([np.full(5, 0.9), np.linspace(0, 0.5, 30)])
     useful = labels == 0
-    with pytest.warns(UserWarning, match="would have left 1 of 2 classes with no row; the most confident rows"):
+    with pytest.warns(UserWarning, match="would have left 1 of 2 classes with no useful row; the most confident rows"):
         kept = keep_every_class(useful, evidence_with(labels, confidence, 2))
     assert np.flatnonzero(kept).tolist() == [0, 1, 2, 3, 4, 32, 33, 34]
     assert useful.sum() == 5  # what the curator said is not written over
@@ -46,7 +46,7 @@ def test_two_lost_classes_are_both_kept():
 
 
 def test_where_nothing_is_useful_everything_stays():
-    with pytest.warns(UserWarning, match='found no useful row, so every row is kept.*try curator="auto"'):
+    with pytest.warns(UserWarning, match='found no useful row, so every row is taken as useful.*try curator="auto"'):
         kept = keep_every_class(np.zeros(3, dtype=bool), evidence_with([0, 1, 2], [0.1, 0.1, 0.1]))
     assert kept.all()
 

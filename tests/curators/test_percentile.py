@@ -16,7 +16,7 @@ def test_drops_the_least_confident():
     assert np.flatnonzero(~useful).tolist() == [1, 3, 5]
 
 
-def test_nothing_returns():
+def test_a_suspect_stays_one():
     curator = Percentile(start=0.2)
     first = curator.curate(evidence_of([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]))
     second = curator.curate(evidence_of([0.9, 0.9, 0.1, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]))

@@ -14,12 +14,12 @@ def naive_losses(trajectories, labels):
 
 
 @pytest.mark.parametrize("drop", [0, 0.01, 0.1, 0.25, 0.99])
-def test_the_share_with_the_largest_mean_loss_is_dropped(drop):
+def test_the_share_with_the_largest_mean_loss_is_suspect(drop):
     trajectories, labels = random_trajectories(), random_labels()
     worst_first = sorted(range(60), key=lambda i: -naive_losses(trajectories, labels)[i])
-    dropped = set(worst_first[: math.floor(drop * 60)])
+    suspects = set(worst_first[: math.floor(drop * 60)])
     useful = SmallLoss(drop).curate(make_evidence(trajectories, labels))
-    assert useful.tolist() == [i not in dropped for i in range(60)]
+    assert useful.tolist() == [i not in suspects for i in range(60)]
 
 
 def test_the_mixture_says_where_large_losses_begin():

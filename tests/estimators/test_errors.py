@@ -232,11 +232,13 @@ def test_a_refused_fit_leaves_no_fitted_model():
 
 
 @pytest.mark.filterwarnings("error")
-def test_where_a_curator_would_leave_a_class_with_nothing_its_most_confident_rows_stay():
-    def drop_ones(evidence):
+def test_where_a_curator_would_leave_a_class_with_nothing_its_most_confident_rows_are_useful():
+    def suspect_ones(evidence):
         return evidence.labels == 0
 
-    model = PseudoLabelClassifier(HistGradientBoostingClassifier(max_iter=2), curator=drop_ones, n_rounds=2)
-    with pytest.warns(UserWarning, match="left 1 of 2 classes with no row; the most confident rows of each are kept"):
+    model = PseudoLabelClassifier(HistGradientBoostingClassifier(max_iter=2), curator=suspect_ones, n_rounds=2)
+    with pytest.warns(
+        UserWarning, match="left 1 of 2 classes with no useful row; the most confident rows of each are taken as useful"
+    ):
         model.fit(X, Y)
     assert model.samples_.query("given_label == 1")["useful"].any()

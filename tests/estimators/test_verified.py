@@ -1,4 +1,4 @@
-"""A verified label is never a suspect, never dropped and never changed, with every curator; and it teaches."""
+"""A verified label is never a suspect and never changed, with every curator; and it teaches."""
 
 import sys
 

@@ -89,17 +89,17 @@ def test_a_run_notes_its_accuracy_along_the_training():
     assert found["top5"] is None
 
 
-def test_a_run_notes_how_many_kept_and_dropped_labels_are_wrong():
+def test_a_run_notes_how_many_useful_labels_and_suspects_are_wrong():
     found = measured("percentile")
     assert found["share_wrong"] == pytest.approx(9 / 45)
     assert [judged["round"] for judged in found["curation"]] == [0, 1, 2]
     for judged in found["curation"]:
-        n_dropped = 45 - judged["n_kept"]
-        n_wrong = judged["n_kept"] * judged["wrong_kept"] + n_dropped * judged["wrong_dropped"]
+        n_suspects = 45 - judged["n_kept"]
+        n_wrong = judged["n_kept"] * judged["wrong_kept"] + n_suspects * judged["wrong_dropped"]
         assert n_wrong == pytest.approx(9)
 
 
-def test_dropped_images_can_be_seen_without_the_data():
+def test_suspect_images_can_be_seen_without_the_data():
     examples = measured("percentile")["examples"]
     mosaic = np.asarray(Image.open(io.BytesIO(base64.b64decode(examples["mosaic"]))))
     height, width = examples["tile"]

@@ -12,7 +12,7 @@ pytest.importorskip("PIL")
 from dips._paper import experiments, find
 from dips._paper.engine import Store, run
 from dips._paper.experiment import Plan
-from dips._paper.figures.dropped_images import tiles_of
+from dips._paper.figures.suspect_images import tiles_of
 from dips._paper.images import grids, reports, sets
 from dips._paper.images.trial import ImageTrial
 from dips._paper.published import published
@@ -82,7 +82,7 @@ def test_an_experiment_runs_and_is_shown_without_the_data(name, store, tmp_path,
 def test_experiments_on_one_set_share_their_trials():
     keys = {name: {t.key() for t in find(name).trials(TINY)} for name in NAMES}
     assert keys["time-to-accuracy"] == keys["cifar10n"]
-    assert keys["dropped-images"] < keys["cifar10n"]
+    assert keys["suspect-images"] < keys["cifar10n"]
     assert not keys["cifar10n"] & keys["freematch"]
 
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(paper):
     assert "curator='mood' is not known" in paper("all", "--curator", "mood")[2]
     assert 'curator="fine" is for tables and cannot judge images' in paper("run", "cifar10n", "--curator", "fine")[2]
     assert "cifar10n does not compare labelers; leave --labeler out" in paper("run", "cifar10n", "--labeler", "ups")[2]
-    for options in (("dropped-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):
+    for options in (("suspect-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):
         assert f"{options[0]} has nothing to run: its data sets are not here" in paper("run", *options)[2]
     said = paper("run", "quadrants", "--steps", "5")[2]
     assert "--steps and --network are for experiments on images; quadrants is one on tables" in said
@@ -167,7 +167,7 @@ def test_options_of_images_are_part_of_the_command():
 
 
 def test_the_page_counts_the_seeds_that_were_run(store, tmp_path):
-    experiment, plan = find("dropped-images"), replace(TINY, n_seeds=2)  # which takes the first of them
+    experiment, plan = find("suspect-images"), replace(TINY, n_seeds=2)  # which takes the first of them
     run(experiment.trials(plan), store)
     save_plan(experiment, plan, store)
     shown = show(experiment, store, tmp_path)

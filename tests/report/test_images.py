@@ -64,7 +64,7 @@ def made_up(n, n_labeled, side=32, judges_all=False):
             "round": np.where(is_given, 0, 3),
         }
     )
-    nothing = {"n_dropped": 0, "n_returned": 0, "elapsed_s": 0.0}
+    nothing = {"n_new_suspects": 0, "n_useful_again": 0, "elapsed_s": 0.0}
     account["suspicion"] = account["confidence"].where(is_given & (confidence < 0.5)).rank().astype("Int64")
     return ImageFindings(
         images=rng.randint(0, 256, (500, side, side, 3)).astype(np.uint8)[np.arange(n) % 500],

@@ -41,7 +41,7 @@ def s(p, unlabeled, trusted, t):
 
 
 def algorithm_1(X, given, at_start=True, in_rounds=True, grow=True, frozen=True):
-    """The training set of each f(t), and f(T). Every round judges all of D again, the labels first dropped included."""
+    """The training set of each f(t), and f(T). Every round judges all of D again, the first suspects included."""
     thresholds = []
 
     def r(D, f):
@@ -77,7 +77,7 @@ def test_the_rounds_are_algorithm_1(n_classes, curate, grow):
     assert len(spy.trained) == T + where["at_start"]
     np.testing.assert_array_equal(run.estimator.predict_proba(X), f.predict_proba(X))
     assert {i: run.labels[i] for i in np.flatnonzero(run.useful)} == trained_on[-1]
-    # The example is not a trivial one: labels are dropped, and pseudo-labels taken, as far as they may be.
+    # The example is not a trivial one: labels become suspects, and pseudo-labels are taken, as far as they may be.
     assert (len(trained_on[0]) < N_LABELED) == where["at_start"]
     assert any(i >= N_LABELED for i in trained_on[-1])
 

@@ -49,5 +49,5 @@ def test_out_of_fold_probabilities_are_missing_for_pseudo_labels():
 
 def test_every_class_keeps_a_row():
     curator = CURATORS.resolve(lambda shown: shown.labels == 0)
-    with pytest.warns(UserWarning, match="would have left 1 of 2 classes with no row"):
+    with pytest.warns(UserWarning, match="would have left 1 of 2 classes with no useful row"):
         assert judge(curator, evidence([0, 1, 0], [True] * 3)).tolist() == [True, True, True]

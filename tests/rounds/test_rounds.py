@@ -37,7 +37,7 @@ def changing_curator(evidence):
     return changing_mask(row_numbers(evidence), evidence.round)
 
 
-def test_a_dropped_row_can_return(numbered):
+def test_a_suspect_can_become_useful_again(numbered):
     X, given, _ = numbered
     _, spy = run_rounds(X, given, curator=changing_curator)
     f0, first, second = spy.trained[:3]
@@ -46,7 +46,7 @@ def test_a_dropped_row_can_return(numbered):
     assert 0 in second
 
 
-def test_rows_dropped_at_the_start_stay_dropped_where_only_the_start_is_curated(numbered):
+def test_suspects_of_the_start_stay_suspects_where_only_the_start_is_curated(numbered):
     X, given, _ = numbered
     _, spy = run_rounds(X, given, curator=changing_curator, in_rounds=False)
     assert all(not changing_mask(i, 0) for training in spy.trained[1:] for i in range(30) if i not in training)
@@ -273,12 +273,19 @@ def test_without_a_labeler_labels_are_curated_and_the_model_fitted_once(numbered
     assert [record["round"] for record in run.history] == [0, 1]
 
 
-def test_the_history_begins_with_the_labels_dropped_at_the_start(numbered):
+def test_the_history_begins_with_the_suspects_of_the_start(numbered):
     X, given, _ = numbered
     start = run_rounds(X, given, curator=changing_curator)[0].history[0]
     assert start.pop("elapsed_s") > 0
-    n_dropped = (~changing_mask(np.arange(30), 0)).sum()
-    counts = {"n_given": 30, "n_pseudo": 0, "n_proposed": 0, "n_dropped": n_dropped, "n_returned": 0, "n_left": 30}
+    n_suspects = (~changing_mask(np.arange(30), 0)).sum()
+    counts = {
+        "n_given": 30,
+        "n_pseudo": 0,
+        "n_proposed": 0,
+        "n_new_suspects": n_suspects,
+        "n_useful_again": 0,
+        "n_left": 30,
+    }
     assert start == {"round": 0, **counts}
 
 
@@ -293,8 +300,8 @@ def test_the_history_adds_up(numbered):
     run, spy = run_rounds(X, given, "greedy", changing_curator, n_rounds=5)
     trained, left = spy.trained, 30
     assert [record["round"] for record in run.history] == [0, 1, 2, 3, 4, 5]
-    assert any(record["n_dropped"] for record in run.history[1:])
-    assert any(record["n_returned"] for record in run.history)
+    assert any(record["n_new_suspects"] for record in run.history[1:])
+    assert any(record["n_useful_again"] for record in run.history)
     for t, record in enumerate(run.history):
         now = trained[t]
         assert record["n_given"] == sum(i < 30 for i in now)
@@ -306,9 +313,9 @@ def test_the_history_adds_up(numbered):
         if t < 5:
             after = trained[t + 1]
             new = [i for i in after if i >= 30 and run.round[i] == t]
-            assert record["n_dropped"] == len(set(now) - set(after))
-            assert record["n_returned"] == len(set(after) - set(now) - set(new))
-            assert len(after) == len(now) - record["n_dropped"] + record["n_returned"] + len(new)
+            assert record["n_new_suspects"] == len(set(now) - set(after))
+            assert record["n_useful_again"] == len(set(after) - set(now) - set(new))
+            assert len(after) == len(now) - record["n_new_suspects"] + record["n_useful_again"] + len(new)
 
 
 def test_the_account_shows_how_the_rows_were_last_judged():

@@ -1,5 +1,6 @@
 """A run folder that dips 0.1.0 wrote opens, predicts, and gets its page again."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,12 @@ def test_its_page_is_written_without_what_it_did_not_know(run):
     page = render(run.summary)
     assert "of the labels look wrong" in page
     assert "Of each class, how many are found" not in page
+
+
+def test_its_rounds_are_read_by_the_names_they_had(run):
+    page = render(run.summary | {"rows": run.summary["rows"] | {"pseudo": 5}})  # so that the rounds are shown
+    start = page.partition('<tr><th scope="row">start</th>')[2].partition("</tr>")[0]
+    assert re.findall(r">([\d,]+)<", start) == ["44", "0", "0", "3", "0", "0"]  # three labels became suspects
 
 
 def test_the_command_writes_the_page_again(tmp_path, capsys):

@@ -74,7 +74,8 @@ def test_a_suspect_comes_with_a_suggestion(fitted):
 def test_the_history_has_a_row_a_round(fitted):
     assert fitted.history_["round"].tolist() == [0, 1, 2, 3]
     assert fitted.history_["step"].tolist() == [0, 10, 20, 30]
-    assert {"n_given", "n_dropped", "n_returned", "loss", "coverage", "elapsed_s"} <= set(fitted.history_.columns)
+    wanted = {"n_given", "n_new_suspects", "n_useful_again", "loss", "coverage", "elapsed_s"}
+    assert wanted <= set(fitted.history_.columns)
 
 
 def test_curves_of_labels_are_those_their_confidence_was_measured_on(fitted):

@@ -67,8 +67,8 @@ def test_without_a_curator_there_is_no_warm_up_and_every_label_is_used():
 def test_a_dropped_label_is_not_trained_on_and_may_return():
     run = run_of(Notes(dropped=([0, 1], [1])))
     assert [record["n_given"] for record in run.history] == [N_LABELED, N_LABELED - 2, N_LABELED - 1, N_LABELED]
-    assert [record["n_dropped"] for record in run.history] == [2, 0, 0, 0]
-    assert [record["n_returned"] for record in run.history] == [0, 1, 1, 0]
+    assert [record["n_new_suspects"] for record in run.history] == [2, 0, 0, 0]
+    assert [record["n_useful_again"] for record in run.history] == [0, 1, 1, 0]
 
 
 def test_curators_are_shown_the_average_over_the_checkpoints():

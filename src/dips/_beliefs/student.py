@@ -118,8 +118,8 @@ class BeliefTraining:
                 "n_given": n_given,
                 "n_pseudo": n_pseudo,
                 "n_proposed": n_pseudo,
-                "n_dropped": int((state.is_given & ~state.useful).sum()) if t == 0 else 0,
-                "n_returned": 0,
+                "n_new_suspects": int((state.is_given & ~state.useful).sum()) if t == 0 else 0,
+                "n_useful_again": 0,
                 "n_left": int((state.labels == UNLABELED).sum()),
                 "elapsed_s": time.perf_counter() - began,
             }

@@ -186,7 +186,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         verified : mask (n,), optional
-            Labels that somebody has checked: never suspects, never dropped, trained on as they are, and taught from.
+            Labels that somebody has checked: never suspects, trained on as they are, and taught from.
             For multi-label, one column for all labels, or a mask (n, L).
         y_given : as y, optional
             The labels before they were checked. How often, and where, checked labels turned out to be wrong sharpens

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from dips._report.page import ABSENT, template
+from dips._report.early import as_of_now
+from dips._report.page import template
 from dips._report.words import chosen_model
 
 _FIRST = 10
@@ -15,7 +16,7 @@ _COLUMNS = ("row", "given_label", "suggested_label", "p_wrong", "reason")
 
 def render_compact(summary: dict[str, Any], suspects: pd.DataFrame) -> str:
     """Return HTML that stands in another page: no script, no style of its own beyond a few attributes."""
-    summary = ABSENT | summary
+    summary = as_of_now(summary)
     shown = suspects.head(_FIRST)
     ids = [name for name in summary["points"].get("id_names", []) if name in shown]
     columns = [_COLUMNS[0], *ids, *(c for c in _COLUMNS[1:] if c in shown)]

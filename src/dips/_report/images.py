@@ -173,7 +173,7 @@ def _training(found: ImageFindings) -> dict[str, Any]:
     n_useful = int(found.is_given.sum())
     n_labeled, history = n_useful, []
     for record in found.history.to_dict("records"):
-        n_useful += int(record["n_returned"]) - int(record["n_dropped"])
+        n_useful += int(record["n_useful_again"]) - int(record["n_new_suspects"])
         history.append({"accuracy": None, **record, "n_useful": n_useful, "n_suspects": n_labeled - n_useful})
     scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
     return {"history": history, "accuracy": scores[-1] if scores else None}

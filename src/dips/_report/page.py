@@ -12,17 +12,14 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from dips._estimators.reasons import ROW
 from dips._files.columns import KINDS
 from dips._report import charts
+from dips._report.early import as_of_now
 from dips._report.label_words import share_in_short
 from dips._report.words import SHARES, amount, chosen_model, difference, percent, seconds_in_words, title_of
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
 _SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "page.js")  # each builds on those before
-ABSENT: dict[str, Any] = {
-    "unit": ROW, "warnings": [], "scores": [], "distributions": [], "drift": None, "outliers": None, "baseline": {},
-}  # fmt: skip
 _SMALL = 0.3
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -33,7 +30,7 @@ def render(summary: dict[str, Any]) -> str:
     The only script that the page's own policy lets run is the one that comes with this package, by its checksum; the
     data is inert text beside it.
     """
-    summary = ABSENT | summary  # summaries of early runs lack them
+    summary = as_of_now(summary)
     script = "\n".join(packaged(name) for name in _SCRIPTS)
     return template("page.html").render(
         s=summary,

@@ -195,15 +195,15 @@ class Rounds:
     def _record(
         self, state: RoundsState, t: int, trained_on: Array, proposed: Rows, elapsed_s: float
     ) -> dict[str, Any]:
-        returned = state.useful & ~trained_on
-        returned[proposed] = False
+        useful_again = state.useful & ~trained_on
+        useful_again[proposed] = False
         return {
             "round": t,
             "n_given": int((trained_on & state.is_given).sum()),
             "n_pseudo": int((trained_on & ~state.is_given).sum()),
             "n_proposed": int(proposed.size),
-            "n_dropped": int((trained_on & ~state.useful).sum()),
-            "n_returned": int(returned.sum()),
+            "n_new_suspects": int((trained_on & ~state.useful).sum()),
+            "n_useful_again": int(useful_again.sum()),
             "n_left": int(self._unlabeled(state).size),
             "elapsed_s": elapsed_s,
         }

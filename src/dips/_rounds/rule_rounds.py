@@ -27,9 +27,14 @@ from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
-from dips._tools.warnings import warn
 from dips.curators import Curator
-from dips.curators._base import SHARE_KEPT_OF_A_LOST_CLASS, Evidence, checked_mask
+from dips.curators._base import (
+    SHARE_USEFUL_OF_A_LOST_CLASS,
+    Evidence,
+    checked_mask,
+    warn_of_lost_classes,
+    warn_of_no_useful_row,
+)
 from dips.labelers._base import Labeler, caps_of_round, class_frequencies
 
 
@@ -94,20 +99,21 @@ class RuleRounds:
         mask = checked_mask(self.curator, evidence) | state.is_verified
         useful, _ = self._keep_every_class(mask, evidence, self.counts, None)
         state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
-        self._tell(state, 0, np.ones(self.n_given, dtype=bool), 0, 0, 0, 0, began)
+        counts = replace(self.counts, new_suspects=int((~state.useful).sum()))
+        self._tell(state, 0, np.ones(self.n_given, dtype=bool), 0, counts, began)
 
     def _round(self, state: RoundsState, t: int) -> None:
         """Fit; propose and curate unless the round is the last."""
         began, trained_on, n_pseudo = time.perf_counter(), state.useful.copy(), int(self.counts.useful.sum())
         state.termination = "all_labeled" if not self._n_left else "max_iter" if t == self.n_rounds else ""
         state.estimator = self._fit(state)
-        counts = replace(self.counts, dropped=0, returned=0, new=0)
+        counts = replace(self.counts, new=0, new_suspects=0, useful_again=0)
         if not state.termination:
             counts = self._propose_and_curate(state, t)
-            if not (counts.new or counts.dropped or counts.returned) and (state.useful == trained_on).all():
+            if not (counts.new or counts.new_suspects or counts.useful_again) and (state.useful == trained_on).all():
                 state.termination = "no_change"
         self.counts = counts
-        self._tell(state, t, trained_on, n_pseudo, counts.new, counts.dropped, counts.returned, began)
+        self._tell(state, t, trained_on, n_pseudo, counts, began)
 
     def _fit(self, state: RoundsState) -> BaseEstimator:
         """Train on the useful given labels and on useful pseudo-labels, which are fetched for it."""
@@ -150,8 +156,11 @@ class RuleRounds:
             if verdict != Verdict():
                 rules = self.rules.followed_by(replace(rule, verdict=verdict))
                 counts = self._count(rules)
-            dropped, returned = (state.useful & ~useful).sum(), (useful & ~state.useful).sum()
-            counts = replace(counts, dropped=counts.dropped + int(dropped), returned=counts.returned + int(returned))
+            counts = replace(
+                counts,
+                new_suspects=counts.new_suspects + int((state.useful & ~useful).sum()),
+                useful_again=counts.useful_again + int((useful & ~state.useful).sum()),
+            )
             state.judge(np.arange(self.n_given), useful, evidence.confidence, evidence.aleatoric)
         self.rules = rules
         return counts
@@ -203,49 +212,33 @@ class RuleRounds:
     ) -> tuple[Array, Verdict]:
         """Keep the most confident rows of every class that would be left with none; all rows, if none is useful."""
         if not useful.any() and not counts.useful.sum():
-            warn(
-                "The curator found no useful row, so every row is kept. Its thresholds do not suit this backbone; "
-                'try curator="auto", which adapts.'
-            )
+            warn_of_no_useful_row()
             return np.ones_like(useful), Verdict(keeps_all=True)
         n_classes = self.trainer.n_classes
         present = np.bincount(evidence.labels, minlength=n_classes) + counts.labeled
         lost = (present > 0) & (np.bincount(evidence.labels[useful], minlength=n_classes) + counts.useful == 0)
         if not lost.any():
             return useful, Verdict()
-        caps = np.where(lost, np.ceil(SHARE_KEPT_OF_A_LOST_CLASS * present), 0).astype(np.int64)
+        caps = np.where(lost, np.ceil(SHARE_USEFUL_OF_A_LOST_CLASS * present), 0).astype(np.int64)
         given = _GivenPlaces(evidence.labels, evidence.confidence)
         sources: list[Source] = [(self.trainer.pool, given)]
         if rules is not None:
             sources.append((self.pool, _ConfidencePlaces(rules)))
         cut = find_cut(sources, caps, self.tie_bits)
-        warn(
-            f"The curator would have left {lost.sum()} of {n_classes} classes with no row; the most confident rows of "
-            "each are kept."
-        )
+        warn_of_lost_classes(int(lost.sum()), n_classes)
         return useful | cut.takes(*given(np.arange(self.n_given), None)), Verdict(rescued=cut)
 
     def _tell(
-        self,
-        state: RoundsState,
-        t: int,
-        trained_on: Array,
-        n_pseudo: int,
-        new: int,
-        dropped: int,
-        returned: int,
-        began: float,
+        self, state: RoundsState, t: int, trained_on: Array, n_pseudo: int, counts: _Counts, began: float
     ) -> None:
-        if t == 0:
-            dropped = int((~state.useful).sum())
         state.history.append(
             {
                 "round": t,
                 "n_given": int(trained_on.sum()),
                 "n_pseudo": n_pseudo,
-                "n_proposed": new,
-                "n_dropped": dropped,
-                "n_returned": returned,
+                "n_proposed": counts.new,
+                "n_new_suspects": counts.new_suspects,
+                "n_useful_again": counts.useful_again,
                 "n_left": self._n_left,
                 "elapsed_s": time.perf_counter() - began,
             }
@@ -259,8 +252,8 @@ class _Counts:
     labeled: Array
     useful: Array
     new: int = 0
-    dropped: int = 0
-    returned: int = 0
+    new_suspects: int = 0
+    useful_again: int = 0
 
     @classmethod
     def none(cls, n_classes: int) -> _Counts:
@@ -269,7 +262,7 @@ class _Counts:
 
 @dataclass(frozen=True)
 class _CountFates:
-    """Counts the fates of rows; what was useful before, and is not now, was dropped."""
+    """Counts the fates of rows; what was useful before, and is not now, is a new suspect."""
 
     rules: Rules
     n_classes: int

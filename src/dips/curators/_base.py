@@ -124,19 +124,16 @@ def checked_mask(curator: Curator, evidence: Evidence) -> Array:
     return useful
 
 
-SHARE_KEPT_OF_A_LOST_CLASS = 0.1
+SHARE_USEFUL_OF_A_LOST_CLASS = 0.1
 
 
 def keep_every_class(useful: Array, evidence: Evidence) -> Array:
-    """Keep the most confident tenth of each class that would be left with no row, and warn.
+    """Take the most confident tenth of each class that would be left with no useful row as useful, and warn.
 
-    Where no row at all is useful, the curator has told nothing apart, so every row is kept.
+    Where no row at all is useful, the curator has told nothing apart, so every row is useful.
     """
     if not useful.any():
-        warn(
-            "The curator found no useful row, so every row is kept. Its thresholds do not suit this backbone; "
-            'try curator="auto", which adapts.'
-        )
+        warn_of_no_useful_row()
         return np.ones_like(useful)
     present = np.bincount(evidence.labels, minlength=evidence.n_classes) > 0
     lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful], minlength=evidence.n_classes) == 0))
@@ -145,10 +142,23 @@ def keep_every_class(useful: Array, evidence: Evidence) -> Array:
     useful = useful.copy()
     for c in lost:
         rows = np.flatnonzero(evidence.labels == c)
-        n_kept = int(np.ceil(SHARE_KEPT_OF_A_LOST_CLASS * rows.size))
-        useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_kept]]] = True
-    warn(
-        f"The curator would have left {lost.size} of {evidence.n_classes} classes with no row; the most confident rows "
-        "of each are kept."
-    )
+        n_useful = int(np.ceil(SHARE_USEFUL_OF_A_LOST_CLASS * rows.size))
+        useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_useful]]] = True
+    warn_of_lost_classes(lost.size, evidence.n_classes)
     return useful
+
+
+def warn_of_no_useful_row() -> None:
+    """Say that every row is taken as useful, as the curator found none."""
+    warn(
+        "The curator found no useful row, so every row is taken as useful. Its thresholds do not suit this backbone; "
+        'try curator="auto", which adapts.'
+    )
+
+
+def warn_of_lost_classes(n_lost: int, n_classes: int) -> None:
+    """Say that some rows of classes which the curator left without any are taken as useful."""
+    warn(
+        f"The curator would have left {n_lost} of {n_classes} classes with no useful row; the most confident rows of "
+        "each are taken as useful."
+    )

@@ -25,7 +25,7 @@ class DIPS(Curator):
     frozen : bool
         Compute the adaptive threshold once, at the first curation, as the published numbers do, or anew each time.
         Accuracy is the same within noise. But a model trained on clean rows may be as certain of one row as of another;
-        a threshold computed anew then falls below them all, no row is useful, and so every row is kept.
+        a threshold computed anew then falls below them all, no row is useful, and so every row is taken as useful.
     window : (float, float)
         The part of the training that counts.
     """

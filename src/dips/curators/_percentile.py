@@ -27,7 +27,7 @@ class Percentile(Curator):
 
     Attributes
     ----------
-    kept_ : (n_given,) mask of the given labels that are still useful
+    useful_ : (n_given,) mask of the given labels that are still useful
     """
 
     name = "percentile"
@@ -46,14 +46,14 @@ class Percentile(Curator):
     def curate(self, evidence: Evidence) -> Array:
         """Find the next suspects."""
         given = np.flatnonzero(evidence.is_given)
-        is_first = not hasattr(self, "kept_")
-        kept: Array = np.ones(given.size, dtype=bool) if is_first else self.kept_.copy()
-        candidates = np.flatnonzero(kept)
-        n_dropped = int((self.start if is_first else self.step) * candidates.size)
-        n_dropped = min(n_dropped, candidates.size - int(np.ceil(self.floor * given.size)))
+        is_first = not hasattr(self, "useful_")
+        still_useful: Array = np.ones(given.size, dtype=bool) if is_first else self.useful_.copy()
+        candidates = np.flatnonzero(still_useful)
+        n_suspects = int((self.start if is_first else self.step) * candidates.size)
+        n_suspects = min(n_suspects, candidates.size - int(np.ceil(self.floor * given.size)))
         worst_first = candidates[np.argsort(evidence.confidence[given[candidates]], kind="stable")]
-        kept[worst_first[: max(n_dropped, 0)]] = False
-        self.kept_: Array = kept
+        still_useful[worst_first[: max(n_suspects, 0)]] = False
+        self.useful_: Array = still_useful
         useful = np.ones(evidence.labels.shape, dtype=bool)
-        useful[given] = kept
+        useful[given] = still_useful
         return useful

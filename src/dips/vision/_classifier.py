@@ -188,7 +188,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         X_val, y_val : images and labels, optional
             Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
         verified : mask (n,), optional
-            Labels that somebody has checked: never suspects, never dropped, and trained on in every round.
+            Labels that somebody has checked: never suspects, and trained on in every round.
         """
         images, labels = as_images(X), encode_labels(y)
         if images.shape[0] != labels.codes.size:

@@ -188,8 +188,8 @@ class ImageRounds:
         if self.plan.pseudo_labels and self.round > 0:
             self.training.use_pseudo_labels_of(self.useful | self.is_given)
         changed = {
-            "n_dropped": int((was_useful & ~self.useful)[self.is_given].sum()),
-            "n_returned": int((self.useful & ~was_useful)[self.is_given].sum()),
+            "n_new_suspects": int((was_useful & ~self.useful)[self.is_given].sum()),
+            "n_useful_again": int((self.useful & ~was_useful)[self.is_given].sum()),
             "n_suspect_pseudo": int((~self.useful[~self.is_given]).sum()),
         }
         useful = np.flatnonzero(self.useful & self.is_given)
@@ -242,7 +242,7 @@ class ImageRounds:
         return state | {"elapsed_s": time.perf_counter() - self._began}
 
     def _note(self, state: dict[str, Any]) -> None:
-        defaults = {"step": 0, "n_dropped": 0, "n_returned": 0, "n_suspect_pseudo": 0}
+        defaults = {"step": 0, "n_new_suspects": 0, "n_useful_again": 0, "n_suspect_pseudo": 0}
         self.history.append({"round": self.round} | defaults | {"elapsed_s": time.perf_counter() - self._began} | state)
         self.observer.on_round(self.history[-1], self.plan.n_rounds)
 

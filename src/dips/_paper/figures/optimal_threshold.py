@@ -18,7 +18,7 @@ PERCENTILES = tuple(round(0.05 + 0.1 * k, 2) for k in range(7))
 
 
 def cells(plan: Plan) -> Iterator[Cell]:
-    """PL with the threshold that drops the least confident share of the labels at the start, on two quadrants."""
+    """PL with a threshold that makes the least confident share of labels suspects at the start, on two quadrants."""
     for seed in plan.seeds:
         for noise in NOISE:
             for percentile in PERCENTILES:

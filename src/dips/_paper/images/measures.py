@@ -130,12 +130,12 @@ class _Account(Observer):
             self.curve.append({name: record[name] for name in of_checkpoint})
         else:
             judged = self._judged(record["useful"])
-            self.curation.append({"round": record["round"], **judged, "n_returned": record["n_returned"]})
+            self.curation.append({"round": record["round"], **judged, "n_returned": record["n_useful_again"]})
 
     def _judged(self, useful: Rows) -> dict[str, Any]:
         """How many labels are useful, and what share of the useful ones and of the suspects is wrong."""
         suspects = np.setdiff1d(self.rows, useful)
-        return {
+        return {  # by the names that records have had from the first run on
             "n_kept": int(useful.size),
             "wrong_kept": float(self.is_wrong[useful].mean()),
             "wrong_dropped": float(self.is_wrong[suspects].mean()) if suspects.size else None,

@@ -94,7 +94,7 @@ def curation(frame: pd.DataFrame) -> pd.DataFrame:
             "useful": round(part["n_kept"].mean()),
             "wrong among useful": with_error(part["wrong_kept"].astype(float), digits=1),
             "wrong among suspects": with_error(part["wrong_dropped"].astype(float), digits=1),
-            "returned": round(part["n_returned"].mean()),
+            "useful again": round(part["n_returned"].mean()),
         }
         for (data, method, after), part in some.groupby(["data", "method", "round"], sort=False)
     ]

@@ -37,7 +37,7 @@ def _judgements(fitted: Fitted, split: Split) -> dict[str, float]:
     """Share of useful labels, how many wrong ones are suspects, and how many pseudo-labels are right."""
     samples, n = fitted.model.samples_, len(split.y_labeled)
     useful = samples["useful"].to_numpy(dtype=bool)
-    found = {"kept": float(useful[:n].mean())}
+    found = {"kept": float(useful[:n].mean())}  # by the names that records have had from the first run on
     if split.flipped.any():
         found["wrong_found"] = float((~useful[:n])[split.flipped].mean())
         found["right_dropped"] = float((~useful[:n])[~split.flipped].mean())

@@ -119,7 +119,7 @@ _FITS = {
 
 
 class FrozenThreshold(Curator):
-    """A threshold on the confidence that drops the share `drop` of the labels at the first curation, and stays."""
+    """A threshold on the confidence that makes a share of the labels suspects at the first curation, and stays."""
 
     def __init__(self, drop: float = 0.2) -> None:
         self.drop = drop

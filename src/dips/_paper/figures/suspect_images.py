@@ -83,8 +83,8 @@ def tiles_of(examples: dict[str, Any]) -> list[Array]:
 
 EXPERIMENT = Experiment(
     26,
-    "dropped-images",
-    "Dropped images of CIFAR-10N",
+    "suspect-images",
+    "Suspects of CIFAR-10N",
     "Section 5.5, figure 8b",
     1,
     cells,
