@@ -29,7 +29,7 @@ from dips.vision import _distributed
 from dips.vision._augment import Augmentation
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
-from dips.vision._image_pool import ImagePool
+from dips.vision._image_pool import ImagePool, on_host
 from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS
@@ -80,6 +80,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Where to train; None takes a GPU if there is one.
     compiled : bool, optional
         Whether to compile the step; None does so on a GPU.
+    stream : bool, optional
+        Whether images stay where they are, such as in a memory map, and each step's are sent to the device while it
+        trains on the last ones; None does so where they would take more than half of the memory there. On a CPU the
+        results are the same.
     checkpoint : path, optional
         A file written after every round. If it exists, training continues from it, to the same result.
     log : path, optional
@@ -131,6 +135,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "augmentation": [Augmentation, None],
         "device": [str, torch.device, None],
         "compiled": ["boolean", None],
+        "stream": ["boolean", None],
         "checkpoint": [str, Path, None],
         "log": [str, Path, None],
         "random_state": ["random_state"],
@@ -153,6 +158,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         augmentation: Augmentation | None = None,
         device: str | torch.device | None = None,
         compiled: bool | None = None,
+        stream: bool | None = None,
         checkpoint: str | Path | None = None,
         log: str | Path | None = None,
         random_state: Any = None,
@@ -171,6 +177,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.augmentation = augmentation
         self.device = device
         self.compiled = compiled
+        self.stream = stream
         self.checkpoint = checkpoint
         self.log = log
         self.random_state = random_state
@@ -201,7 +208,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         log = None if self.log is None else _file("log", self.log)
         plan = CurationPlan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = _distributed.join(_device(self.device))
-        pool = ImagePool.of(images, labels.codes, labels.classes.size, device)
+        pool = ImagePool.of(images, labels.codes, labels.classes.size, device, self.stream)
         seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
         validation = _validation(X_val, y_val, labels, images.shape[3], device)
         with FitObserver(bool(self.verbose), recipe.images_per_step, log) as observer:
@@ -224,7 +231,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities (n, C), in the order of ``classes_``."""
         check_is_fitted(self)
         images = as_images(X, self.scaling_.mean.numel())
-        return predict(self.network_, self.scaling_, torch.as_tensor(images, device=self.scaling_.mean.device))
+        return predict(self.network_, self.scaling_, on_host(images))
 
     def predict(self, X: Any) -> Array:
         """Most probable class."""

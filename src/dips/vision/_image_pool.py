@@ -1,7 +1,9 @@
-"""All images of a fit, on the device that trains on them."""
+"""All images of a fit: on the device that trains on them, or in a memory map from which they are streamed."""
 
 from __future__ import annotations
 
+import os
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +11,10 @@ import torch
 from torch import Tensor
 
 from dips._tools.arrays import Array
+
+_SHARE_OF_MEMORY = 0.5
+_ROWS_FOR_MOMENTS = 10_000  # of streamed images; more do not change the scaling
+_N_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -25,30 +31,37 @@ class Scaling:
 
 @dataclass(frozen=True)
 class ImagePool:
-    """Images as bytes, resident on the device, and their labels.
+    """Images as bytes, and their labels.
 
     Attributes
     ----------
-    images : (n, height, width, channels) uint8
-    labels : (n,) codes 0..C-1, -1 where unlabeled
+    images : (n, height, width, channels) uint8, on the device, or on the host where they are streamed
+    labels : (n,) codes 0..C-1, -1 where unlabeled, on the device
     n_classes : C
     scaling : of the pixels
+    is_streamed : whether each step's images are gathered ahead and sent to the device
     """
 
     images: Tensor
     labels: Tensor
     n_classes: int
     scaling: Scaling
+    is_streamed: bool = False
 
     @classmethod
-    def of(cls, images: Array, labels: Array, n_classes: int, device: torch.device) -> ImagePool:
-        """Move arrays to the device."""
-        mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(images))
+    def of(
+        cls, images: Array, labels: Array, n_classes: int, device: torch.device, stream: bool | None = False
+    ) -> ImagePool:
+        """Move arrays to the device; with `stream`, all but the images, None for where they would not fit there."""
+        streamed = _is_too_large(images.nbytes, device) if stream is None else stream
+        looked_at = images[:: max(1, len(images) // _ROWS_FOR_MOMENTS)] if streamed else images
+        mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(looked_at))
         return cls(
-            torch.as_tensor(images, device=device).contiguous(),
+            on_host(images) if streamed else torch.as_tensor(images, device=device).contiguous(),
             torch.as_tensor(labels, dtype=torch.long, device=device),
             n_classes,
             Scaling(mean, deviation),
+            streamed,
         )
 
     @property
@@ -58,11 +71,25 @@ class ImagePool:
 
     @property
     def device(self) -> torch.device:
-        """Where the images are."""
-        return self.images.device
+        """Where the training is."""
+        return self.labels.device
 
 
-_N_PARTS = 16
+def _is_too_large(n_bytes: int, device: torch.device) -> bool:
+    """Whether images would take too much of the memory that is there, beside the network and what it computes."""
+    if device.type == "cuda":
+        free = torch.cuda.mem_get_info(device)[0]
+    elif hasattr(os, "sysconf"):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    else:
+        return False
+    return n_bytes > _SHARE_OF_MEMORY * free
+
+
+def on_host(images: Array) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nobody writes to it
+        return torch.from_numpy(np.ascontiguousarray(images))
 
 
 def pixel_moments(images: Array) -> tuple[Array, Array]:

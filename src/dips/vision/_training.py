@@ -16,6 +16,7 @@ from dips._tools.arrays import Array, Rows
 from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import N_WEAK, Augmentation
+from dips.vision._feed import Fed, Feed, drawn_rows
 from dips.vision._fixmatch import FixMatch
 from dips.vision._image_pool import ImagePool, Scaling
 from dips.vision._method import Batch, Logits, Method
@@ -23,7 +24,7 @@ from dips.vision._networks import build_network
 from dips.vision._optimizer import Optimizer, Schedule
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
-_ROWS_PER_PREDICTION = 2048
+_ROWS_PER_PREDICTION, _PIXELS_PER_PREDICTION = 2048, 2**23
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,15 @@ class Training:
             self._rows = torch.zeros(pool.images.shape[0], dtype=torch.long, device=device)
             self._n_rows = torch.zeros((), device=device)
             self._pseudo_useful = torch.ones(pool.images.shape[0], dtype=torch.bool, device=device)
-            self._generator = torch.Generator(device).manual_seed(seed + 1_000_003 * _distributed.rank())
-            self._sizes = _sizes(recipe)
-            self._u = torch.empty(sum(self._sizes) + self._sizes[1], 1 + recipe.augmentation.n_strong, device=device)
+            self._sizes, n_random = _sizes(recipe), 1 + recipe.augmentation.n_strong
+            generator = torch.Generator("cpu" if pool.is_streamed else device)
+            generator.manual_seed(seed + 1_000_003 * _distributed.rank())
+            self._generator, self._feed = generator, None
+            if pool.is_streamed:
+                self._feed = Feed(pool, self._sizes, n_random, generator)
+                self._u = self._feed.now.u
+            else:
+                self._u = torch.empty(sum(self._sizes) + self._sizes[1], n_random, device=device)
         self.use(rows)
 
     @contextmanager
@@ -103,6 +110,8 @@ class Training:
         with self.on_stream():
             self._rows[: rows.size].copy_(torch.from_numpy(rows))
             self._n_rows.fill_(rows.size)
+        if self._feed is not None:
+            self._feed.use(rows)
 
     def use_pseudo_labels_of(self, mask: Array) -> None:
         """Use pseudo-labels of these rows of the pool only, from now on."""
@@ -112,7 +121,7 @@ class Training:
     def step(self) -> None:
         """Train on one batch."""
         with self.on_stream():
-            self._u.uniform_(generator=self._generator)
+            self._draw()
             if self._graph is None and self._is_recorded and self.n_done >= _STEPS_BEFORE_RECORDING:
                 self._graph = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(self._graph, stream=self.stream, capture_error_mode="thread_local"):
@@ -122,6 +131,13 @@ class Training:
             else:
                 self._graph.replay()
         self.n_done += 1
+
+    def _draw(self) -> None:
+        """Draw the step's random numbers; of a streamed pool, its images too."""
+        if self._feed is None:
+            self._u.uniform_(generator=self._generator)
+        else:
+            self._feed.load()
 
     @property
     def _is_recorded(self) -> bool:
@@ -141,8 +157,9 @@ class Training:
         """Draw and augment one step's images."""
         make = self._fast(_make_batch)
         augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._pseudo_useful, self._u)
+        fed = None if self._feed is None else self._feed.now
         with torch.no_grad():
-            return make(self.pool, *buffers, self._sizes, augmentation, self._dtype)
+            return make(self.pool, *buffers, self._sizes, augmentation, self._dtype, fed)
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
@@ -159,8 +176,7 @@ class Training:
         """Class probabilities (m, C) of images, or of rows of the pool, by the averaged network; no augmentation."""
         images = self.pool.images if images is None else images
         with self.on_stream():
-            images = images if rows is None else images[torch.from_numpy(rows).to(images.device)]
-            return predict(self.averaged, self.pool.scaling, images)
+            return predict(self.averaged, self.pool.scaling, images, rows)
 
     def is_sure(self, p: Array) -> Array:
         """Mask (m,) of the images whose pseudo-label the method would use, given their probabilities (m, C)."""
@@ -174,7 +190,7 @@ class Training:
             "averaged": self.averaged.state_dict(),
             "optimizer": self.optimizer.state(),
             "method": self.method_state,
-            "generator": self._generator.get_state(),
+            "generator": (self._feed or self._generator).get_state(),
             "rows": self._rows,
             "n_rows": self._n_rows,
             "pseudo_useful": self._pseudo_useful,
@@ -190,7 +206,7 @@ class Training:
             self.optimizer.restore(state["optimizer"])
             for name, value in state["method"].items():
                 self.method_state[name].copy_(value)
-            self._generator.set_state(state["generator"].cpu())
+            (self._feed or self._generator).set_state(state["generator"].cpu())
             for buffer, name in (
                 (self._rows, "rows"),
                 (self._n_rows, "n_rows"),
@@ -198,6 +214,8 @@ class Training:
             ):
                 buffer.copy_(state[name])
             self.n_done = state["n_done"]
+        if self._feed is not None:
+            self._feed.use(state["rows"][: int(state["n_rows"])].cpu().numpy())
 
 
 def _sizes(recipe: Recipe) -> tuple[int, int]:
@@ -220,16 +238,19 @@ def _make_batch(
     sizes: tuple[int, int],
     augmentation: Augmentation,
     dtype: torch.dtype,
+    fed: Fed | None = None,
 ) -> Batch:
-    """Rows are drawn with replacement: labeled ones from the first `n_rows` of `rows`, unlabeled ones from the pool."""
-    n_labeled, n_unlabeled = sizes
-    for_labeled, for_weak, for_strong = u.split([n_labeled, n_unlabeled, n_unlabeled])
-    labeled = rows[(for_labeled[:, 0] * n_rows).long()]
-    n = pool.images.shape[0]
-    unlabeled = (for_weak[:, 0] * n).long().clamp(max=n - 1)  # single precision may round up to n
-    weak_labeled = augmentation.weak(pool.images, labeled, for_labeled[:, 1 : 1 + N_WEAK])
-    weak = augmentation.weak(pool.images, unlabeled, for_weak[:, 1 : 1 + N_WEAK])
-    strong = augmentation.strong(pool.images, unlabeled, for_strong[:, 1:])
+    """Take the step's images from the pool on the device, or those that were fed, and augment them."""
+    for_labeled, for_weak, for_strong = u.split([*sizes, sizes[1]])
+    if fed is None:
+        labeled, unlabeled = drawn_rows(u, rows, n_rows, pool.images.shape[0], sizes)
+        images, at_labeled, at_unlabeled = pool.images, labeled, unlabeled
+    else:
+        labeled, unlabeled = fed.rows.split(sizes)
+        images, (at_labeled, at_unlabeled) = fed.images, torch.arange(sum(sizes), device=u.device).split(sizes)
+    weak_labeled = augmentation.weak(images, at_labeled, for_labeled[:, 1 : 1 + N_WEAK])
+    weak = augmentation.weak(images, at_unlabeled, for_weak[:, 1 : 1 + N_WEAK])
+    strong = augmentation.strong(images, at_unlabeled, for_strong[:, 1:])
     return Batch(
         pool.scaling(weak_labeled, dtype),
         pool.labels[labeled],
@@ -252,12 +273,21 @@ def _loss(
 
 
 @torch.inference_mode()
-def predict(network: nn.Module, scaling: Scaling, images: Tensor) -> Array:
-    """Class probabilities (n, C) of images without augmentation, by a network in evaluation mode."""
-    dtype = _dtype(images.device)
-    with _precision(images.device, dtype):
-        parts = [network(scaling(part, dtype)).double().softmax(dim=1) for part in images.split(_ROWS_PER_PREDICTION)]
-    return torch.cat(parts).cpu().numpy()
+def predict(network: nn.Module, scaling: Scaling, images: Tensor, rows: Rows | None = None) -> Array:
+    """Class probabilities (m, C) of images, or of some rows of them, by a network in evaluation mode.
+
+    Nothing is augmented. Images may be elsewhere than the network; they are moved a few at a time.
+    """
+    device = scaling.mean.device
+    dtype, n_pixels = _dtype(device), images.shape[1] * images.shape[2]
+    n_at_once = max(1, min(_ROWS_PER_PREDICTION, _PIXELS_PER_PREDICTION // n_pixels))
+    if rows is None:
+        parts = iter(images.split(n_at_once))
+    else:
+        parts = (images[some] for some in torch.from_numpy(rows).to(images.device).split(n_at_once))
+    with _precision(device, dtype):
+        p = [network(scaling(part.to(device), dtype)).double().softmax(dim=1) for part in parts]
+    return torch.cat(p).cpu().numpy()
 
 
 def _dtype(device: torch.device) -> torch.dtype:
