@@ -14,7 +14,7 @@ if importlib.util.find_spec("torch") is None:
         return _NeedsTorch.from_parent(parent, path=module_path)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="package")  # before fixtures of a module, which train too
 def _one_thread():
     import torch
 
