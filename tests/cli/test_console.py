@@ -76,7 +76,7 @@ def test_ctrl_c_ends_every_command_in_one_line(tmp_path, monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dips._cli.commands.audit.audit_labels", stop)
+    monkeypatch.setattr("dips._study.auditing.audit", stop)
     assert dips(["audit", "t.csv", "-t", "outcome"]) == 130
     assert capsys.readouterr().err == "dips: Stopped.\n"
 
@@ -86,6 +86,6 @@ def test_too_little_memory_is_said_in_words_wherever_it_ran_out(monkeypatch, cap
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("dips._cli.commands.audit.audit_labels", fail)
+    monkeypatch.setattr("dips._study.auditing.audit", fail)
     assert dips(["audit", "t.csv", "-t", "outcome"]) == 3
     assert "There is not enough memory for this table" in capsys.readouterr().err

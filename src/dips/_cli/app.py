@@ -19,6 +19,7 @@ import dips
 from dips._cli.console import output, printable, remarks, show_what_can_be_shown
 from dips._tools.interrupts import was_stopped
 from dips._tools.wording import command_line
+from dips._version import ISSUES
 from dips.exceptions import DipsError, StoppedError, UserError
 
 EXIT_CODES = """
@@ -110,14 +111,14 @@ def _add_commands() -> None:
 def _bug_report(error: Exception, arguments: list[str]) -> str:
     """Say that it is our fault and how to report it; the traceback goes to a file, or to the error stream on demand."""
     details = "".join(traceback.format_exception(error))
-    where = "the traceback above"
+    what = "the traceback above"
     if os.environ.get("DIPS_TRACEBACK"):
         sys.stderr.write(details)
     else:
-        where = _written_down(f"dips {dips.__version__}, Python {sys.version}\n{arguments}\n\n{details}")
+        what = _written_down(f"dips {dips.__version__}, Python {sys.version}\n{arguments}\n\n{details}")
     return (
-        f"This is a bug in dips, not in your data ({type(error).__name__}: {error}). Please report it to the "
-        f"project's issue tracker with {where}."
+        f"This is a bug in dips, not in your data ({type(error).__name__}: {error}). Please report it at {ISSUES}, "
+        f"with {what}. Read that first: it may quote your data."
     )
 
 

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -15,8 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dips._report.label_words import share_in_words
-from dips._tools.files import without_nan
 from dips._tools.progress import ProgressBars
 from dips.exceptions import OutputError
 
@@ -60,6 +57,8 @@ def show_what_can_be_shown() -> None:
 
 def print_json(record: Any) -> None:
     """One document for a machine; other characters than ASCII are escaped where the stream is not in Unicode."""
+    from dips._tools.files import without_nan
+
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     print_data(json.dumps(without_nan(record), ensure_ascii=not is_unicode, indent=1) + "\n")
 
@@ -111,13 +110,3 @@ class TerminalObserver(ProgressBars):
         """Print a warning."""
         if self.enabled and record["event"] == "warning":
             self.console.print(printable(f"Warning: {record['message']}", "yellow"), soft_wrap=True)
-
-
-def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
-    """Say how many labels look wrong and how sure that is, and how many are suspects."""
-    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
-    if n_suspects == 0 and interval is None:
-        return f"None of {n_labeled:,} labels is suspect."
-    if n_suspects == 0:
-        suspects = f"none of {n_labeled:,} is suspect."
-    return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"

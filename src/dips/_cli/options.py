@@ -1,4 +1,9 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+Nothing here imports a library that computes: ``dips --help`` has to be fast. Names that are only known when all
+backbones, labelers and curators are imported stand as ``{backbones}`` in a help text, and are filled in when a command
+of the class `CommandWithNames` is asked for its help.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
-from dips._study.metrics import METRIC_NAMES
-from dips._study.reviewing import corrections_of_run
-from dips._study.run import Run
-from dips._study.settings import KEPT, read_config
-from dips.backbones._registry import default_names
-from dips.curators._choose import curator_names
 from dips.exceptions import SettingsError
-from dips.labelers import LABELERS
 
 
 def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
     """Values from the file become the defaults; the command line takes precedence."""
     if path is not None and not context.resilient_parsing:
+        from dips._study.settings import read_config
+
         record = read_config(path)
         known = {p.name for p in context.command.params}
         context.default_map = {k: _as_typed(v) for k, v in record.items() if k in known}
@@ -38,11 +39,39 @@ def corrections_from(context: typer.Context, corrections: Path | None, reviewed:
     source = context.get_parameter_source("corrections")
     if source is not None and source.name == "COMMANDLINE":
         raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
+    from dips._study.reviewing import corrections_of_run
+    from dips._study.run import Run
+
     return str(corrections_of_run(Run(reviewed)))
 
 
-def _one_of(names: Any) -> str:
-    return ", ".join(names)
+class CommandWithNames(TyperCommand):
+    """Fills in what may be named, when its help is asked for."""
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write the help."""
+        names = {kind: ", ".join(known) for kind, known in _names().items()}
+        for parameter in self.params:
+            if isinstance(parameter, TyperOption) and parameter.help:
+                parameter.help = parameter.help.format(**names)
+        super().format_help(ctx, formatter)
+
+
+def _names() -> dict[str, list[str]]:
+    """What may be named on the command line, by kind."""
+    from dips._study.metrics import METRIC_NAMES
+    from dips._study.settings import KEPT
+    from dips.backbones._registry import default_names
+    from dips.curators._choose import curator_names
+    from dips.labelers import LABELERS
+
+    return {
+        "backbones": default_names(),
+        "curators": [name for name in curator_names("tables") if name != "none"],
+        "labelers": ["auto", *LABELERS.by_name()],
+        "metrics": list(METRIC_NAMES),
+        "models": list(KEPT),
+    }
 
 
 Data = Annotated[
@@ -101,7 +130,7 @@ KeptLabels = Annotated[
     typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
 ]
 Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
-MetricName = Annotated[str, typer.Option(help=f"What decides: {_one_of(METRIC_NAMES)}.")]
+MetricName = Annotated[str, typer.Option(help="What decides: {metrics}.")]
 Costs = Annotated[
     list[str],
     typer.Option(
@@ -111,18 +140,11 @@ Costs = Annotated[
 ]
 Keep = Annotated[
     str | None,
-    typer.Option("--keep", help=f"The model to keep, whatever the comparison says: {_one_of(KEPT)}.  [default: none]"),
+    typer.Option("--keep", help="The model to keep, whatever the comparison says: {models}.  [default: none]"),
 ]
-Backbone = Annotated[str, typer.Option(help=f"The classifier: {_one_of(default_names())}.")]
-LabelerName = Annotated[
-    str, typer.Option("--labeler", help=f"What proposes pseudo-labels: {_one_of(['auto', *LABELERS.by_name()])}.")
-]
-CuratorName = Annotated[
-    str,
-    typer.Option(
-        "--curator", help=f"What judges labels: {_one_of(n for n in curator_names('tables') if n != 'none')}."
-    ),
-]
+Backbone = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
+LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
+CuratorName = Annotated[str, typer.Option("--curator", help="What judges labels: {curators}.")]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
 Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is all cores.  [default: 1]")]
 Config = Annotated[

@@ -39,6 +39,16 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     return f"About {100 * rate:.0f} % of the labels look wrong (between {100 * low:.0f} and {100 * high:.0f} %)"
 
 
+def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
+    """Say how many labels look wrong and how sure that is, and how many are suspects."""
+    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
+    if n_suspects == 0 and interval is None:
+        return f"None of {n_labeled:,} labels is suspect."
+    if n_suspects == 0:
+        suspects = f"none of {n_labeled:,} is suspect."
+    return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"
+
+
 def share_in_short(rate: float, interval: Sequence[float] | None = None) -> str:
     """Write the share for a card.
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 from rich.table import Table
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable, remarks
-from dips._persistence.export import write_frame
-from dips._report.label_words import worth_in_words, worth_of_suspects
-from dips._study.auditing import audit as audit_labels
-from dips._study.folder import refuse_to_overwrite
+from dips._cli.console import TerminalObserver, make_table, output, print_json, printable, remarks
 from dips.exceptions import SettingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dips._study.auditing import LabelAudit
 
 _TOO_MANY = 6
 
 
-@app.command()
+@app.command(cls=o.CommandWithNames)
 def audit(
     context: typer.Context,
     data: o.Data,
@@ -62,6 +62,10 @@ def audit(
 
     Each with the probability that it is wrong, the label that fits better, and why it is suspect.
     """
+    from dips._persistence.export import write_frame
+    from dips._study.auditing import audit as audit_labels
+    from dips._study.folder import refuse_to_overwrite
+
     if fail_above is not None and fail_above != fail_above:
         raise SettingsError("--fail-above is a share of the labels, from 0 to 1; got nan.")
     for path in (out, report):
@@ -91,39 +95,49 @@ def audit(
             jobs=jobs,
             order=order,
         )
-    suspects, findings = judged.suspects(), judged.findings
-    n_labeled = int(findings.target.is_labeled.sum())
+    n_labeled, n_suspects = int(judged.findings.target.is_labeled.sum()), len(judged.suspects())
     if out is not None:
-        write_frame(judged.samples if every_row else suspects, out)
+        write_frame(judged.samples if every_row else judged.suspects(), out)
     if report is not None:
         judged.write_report(report)
     if as_json:
-        records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
-        print_json(
-            {
-                "n_labeled": n_labeled,
-                "estimated_share_wrong": judged.share_wrong,
-                "share_wrong_interval": judged.interval,
-                "suspects": records,
-                "warnings": findings.warnings,
-                "reading": findings.reading,
-            }
-        )
+        _print_record(judged, n_labeled)
     else:
-        for note in findings.notes:
-            remarks().print(printable(f"Note: {note}"), soft_wrap=True)
-        summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
-        output().print(printable(summary), soft_wrap=True)
-        if len(suspects):
-            output().print(_suspects_table(suspects.head(top), findings.ids))
-        worth = worth_in_words(worth_of_suspects(suspects["p_wrong"]))
-        if worth:
-            output().print(printable(f"{worth}."), soft_wrap=True)
+        _print_result(judged, n_labeled, top)
         for path in (out, report):
             if path is not None:
                 output().print(printable(f"Written: {path}"), soft_wrap=True)
-    if fail_above is not None and len(suspects) > fail_above * n_labeled:
+    if fail_above is not None and n_suspects > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
+
+
+def _print_record(judged: LabelAudit, n_labeled: int) -> None:
+    suspects = judged.suspects()
+    print_json(
+        {
+            "n_labeled": n_labeled,
+            "estimated_share_wrong": judged.share_wrong,
+            "share_wrong_interval": judged.interval,
+            "suspects": suspects.astype(object).where(suspects.notna(), None).to_dict("records"),
+            "warnings": judged.findings.warnings,
+            "reading": judged.findings.reading,
+        }
+    )
+
+
+def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
+    from dips._report.label_words import label_summary, worth_in_words, worth_of_suspects
+
+    suspects = judged.suspects()
+    for note in judged.findings.notes:
+        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+    summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
+    output().print(printable(summary), soft_wrap=True)
+    if len(suspects):
+        output().print(_suspects_table(suspects.head(top), judged.findings.ids))
+    worth = worth_in_words(worth_of_suspects(suspects["p_wrong"]))
+    if worth:
+        output().print(printable(f"{worth}."), soft_wrap=True)
 
 
 def _suspects_table(suspects: pd.DataFrame, ids: list[str]) -> Table:

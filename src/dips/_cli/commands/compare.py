@@ -10,13 +10,6 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable
-from dips._report import render_difference
-from dips._report.difference import difference_sentences
-from dips._report.words import amount, difference, title_of
-from dips._study.between import compare_runs
-from dips._study.folder import refuse_to_overwrite
-from dips._study.run import Run
-from dips._tools.files import without_nan, write_whole
 
 
 @app.command()
@@ -31,6 +24,12 @@ def compare(
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Say what changed between two runs: scores on the same held-out rows, suspects gone and new. Writes a page."""
+    from dips._report import render_difference
+    from dips._study.between import compare_runs
+    from dips._study.folder import refuse_to_overwrite
+    from dips._study.run import Run
+    from dips._tools.files import without_nan, write_whole
+
     runs = Run(before), Run(after)
     if out is not None:
         refuse_to_overwrite(out, force)
@@ -47,6 +46,9 @@ def compare(
 
 
 def _print(found: dict[str, Any]) -> None:
+    from dips._report.difference import difference_sentences
+    from dips._report.words import difference, title_of
+
     scores = found["scores"]["all"]
     rows = []
     for metric, after in scores["after"].items():
@@ -62,5 +64,7 @@ def _print(found: dict[str, Any]) -> None:
 
 
 def _with_interval(metric: str, score: dict[str, float]) -> str:
+    from dips._report.words import amount
+
     value, low, high = (amount(metric, score[k]) for k in ("value", "low", "high"))
     return f"{value} ({low.removesuffix(' %')}–{high.removesuffix(' %')})"

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import TerminalObserver, label_summary, make_table, output, print_json, printable
-from dips._cli.understanding import print_columns, print_notes
-from dips._report.words import SHARES, title_of
-from dips._study.candidates import BY_NAME, PLAIN
-from dips._study.data import StudyData
-from dips._study.fitting import fit as fit_study
-from dips._study.run import Run
+from dips._cli.console import TerminalObserver, make_table, output, print_json, printable
 from dips.exceptions import StoppedError
 
+if TYPE_CHECKING:
+    from dips._study.data import StudyData
+    from dips._study.run import Run
 
-@app.command()
+
+@app.command(cls=o.CommandWithNames)
 def fit(
     context: typer.Context,
     data: o.Data,
@@ -73,6 +71,8 @@ def fit(
     with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
     Ctrl-C, the same command continues where it stopped.
     """
+    from dips._study.fitting import fit as fit_study
+
     try:
         with _FitObserver(not as_json) as observer:
             run = fit_study(
@@ -128,6 +128,8 @@ class _FitObserver(TerminalObserver):
 
 
 def _print_understanding(console: Console, study: StudyData, leaks: dict[str, float]) -> None:
+    from dips._cli.understanding import print_columns, print_notes
+
     target = study.target
     n_labeled = int(target.is_labeled.sum())
     console.print(
@@ -142,8 +144,31 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
 
 
 def _print_result(run: Run) -> None:
+    from dips._report.label_words import label_summary
+    from dips._study.candidates import BY_NAME
+
     console, m = output(), run.metrics
-    title, shown = title_of(m["metric"]), _shown(m["metric"])
+    console.print(_scores_table(m))
+    for name, why in m["skipped"].items():
+        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
+    labels = m["labels"]
+    shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
+    console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
+    for sentence in run.summary["scores"]:
+        console.print(printable(sentence), soft_wrap=True)
+    asked = ", as asked for" if run.config["settings"].get("keep") else ""
+    kept = f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows."
+    console.print(printable(kept), soft_wrap=True)
+    console.print(printable(f"Open {run.report}"), soft_wrap=True)
+
+
+def _scores_table(m: dict[str, Any]) -> Table:
+    """One line per model, and one for always answering the same class."""
+    from dips._report.words import SHARES, title_of
+    from dips._study.candidates import BY_NAME, PLAIN
+
+    is_share = m["metric"] in SHARES
+    title, shown = title_of(m["metric"]), _in_percent if is_share else _as_it_is
     rows = []
     for name, scores in m["test"].items():
         s, gain = scores[m["metric"]], scores[m["metric"]]["gain"]
@@ -164,23 +189,13 @@ def _print_result(run: Run) -> None:
         f"{m['rows']['test']:,} held out": "right",
         "better than plain": "right",
     }
-    unit = " in %" if m["metric"] in SHARES else ""
-    console.print(make_table(columns, rows, title=f"{title[0].upper()}{title[1:]}{unit}, with 95 % intervals"))
-    for name, why in m["skipped"].items():
-        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
-    labels = m["labels"]
-    shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
-    console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
-    for sentence in run.summary["scores"]:
-        console.print(printable(sentence), soft_wrap=True)
-    asked = ", as asked for" if run.config["settings"].get("keep") else ""
-    kept = f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows."
-    console.print(printable(kept), soft_wrap=True)
-    console.print(printable(f"Open {run.report}"), soft_wrap=True)
+    unit = " in %" if is_share else ""
+    return make_table(columns, rows, title=f"{title[0].upper()}{title[1:]}{unit}, with 95 % intervals")
 
 
-def _shown(metric: str) -> Callable[..., str]:
-    """Return how to write a value of the metric: shares in percent."""
-    if metric in SHARES:
-        return lambda value, sign="": f"{100 * value:{sign}.1f}"
-    return lambda value, sign="": f"{value:{sign}.3f}"
+def _in_percent(value: float, sign: str = "") -> str:
+    return f"{100 * value:{sign}.1f}"
+
+
+def _as_it_is(value: float, sign: str = "") -> str:
+    return f"{value:{sign}.3f}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_json, printable
-from dips._cli.understanding import print_columns, print_notes
-from dips._study.inspecting import Inspection
-from dips._study.inspecting import inspect as inspect_table
 from dips.exceptions import DataError
+
+if TYPE_CHECKING:
+    from dips._study.inspecting import Inspection
 
 
 @app.command()
@@ -38,6 +37,8 @@ def inspect(
     Types, missing values, what is guessed, what is doubtful, and the options that settle it. Ends with exit code 3
     where dips fit would refuse the table.
     """
+    from dips._study.inspecting import inspect as inspect_table
+
     found = inspect_table(
         data,
         target,
@@ -64,6 +65,10 @@ def inspect(
 
 
 def _print(found: Inspection) -> None:
+    import numpy as np
+
+    from dips._cli.understanding import print_columns, print_notes
+
     console, target = output(), found.target
     console.print(printable(f"{found.n_rows:,} rows, {len(found.schema.columns)} columns besides the target."))
     if target is not None:

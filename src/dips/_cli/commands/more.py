@@ -7,21 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from jinja2 import TemplateError
 
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable
-from dips._persistence.model import versions
-from dips._report import render
-from dips._study.folder import refuse_to_overwrite
-from dips._study.metrics import METRIC_NAMES
-from dips._study.run import Run
-from dips._tools.files import write_whole
-from dips.backbones._registry import default_names
-from dips.curators import CURATORS
 from dips.exceptions import ModelError
-from dips.labelers import LABELERS
 
 
 @app.command()
@@ -32,6 +22,13 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Write the report of a run again."""
+    from jinja2 import TemplateError
+
+    from dips._report import render
+    from dips._study.folder import refuse_to_overwrite
+    from dips._study.run import Run
+    from dips._tools.files import write_whole
+
     opened = Run(run)
     if out is not None:
         refuse_to_overwrite(out, force, is_folder=False)
@@ -57,6 +54,12 @@ def demo() -> None:
 @app.command()
 def info(as_json: o.Json = False) -> None:
     """Print versions, and the names of backbones, labelers, curators and metrics."""
+    from dips._persistence.model import versions
+    from dips._study.metrics import METRIC_NAMES
+    from dips.backbones._registry import default_names
+    from dips.curators import CURATORS
+    from dips.labelers import LABELERS
+
     record = {
         "versions": versions(),
         "cores": os.cpu_count(),

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_data, print_json, printable, remarks
-from dips._files.read import read_table
-from dips._persistence.export import to_csv, write_frame
-from dips._persistence.model import SavedModel
-from dips._spark.errors import in_one_sentence
-from dips._spark.tables import is_spark_name, open_table
-from dips._study.folder import refuse_to_overwrite
-from dips._study.run import Run
-from dips._tools.names import beside
 from dips.exceptions import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from dips._files.read import Table
+    from dips._persistence.model import SavedModel
+    from dips._study.run import Run
 
 
 @app.command()
@@ -52,42 +50,61 @@ def predict(
     The table is checked against the columns of the training first: missing or retyped columns are refused, others
     ignored. Where the target is in the table, the predictions are scored by it.
     """
+    from dips._files.read import read_table
+    from dips._spark.tables import is_spark_name
+    from dips._study.folder import refuse_to_overwrite
+    from dips._study.run import Run
+
     if out is not None:
         out = _of_the_same_kind(out, data)
         refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
     opened = Run(run, untrusted)
-    model = opened.model
     if is_spark_name(data):
-        _predict_on_spark(model, data, out, keep_columns)
+        _predict_on_spark(opened.model, data, out, keep_columns)
         return
-    wanted = [] if model.preparation is None else [c.name for c in model.preparation.schema.used]
-    table = read_table(data, sheet, skip_rows, wanted)
+    preparation = opened.model.preparation
+    wanted = [] if preparation is None else [c.name for c in preparation.schema.used]
+    _predict_table(opened, read_table(data, sheet, skip_rows, wanted), out, keep_columns, as_json)
+
+
+def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bool, as_json: bool) -> None:
+    from dips._persistence.export import to_csv, write_frame
+
+    model = opened.model
     p = model.predict_proba(table)
-    about = model.about or {}
     for note in model.notes:
         remarks().print(printable(f"Note: {note}"), soft_wrap=True)
-    predicted = _predictions(p, model.decide(p), model.classes, str(about.get("target", "label")))
     scores = opened.scores_of(table, p)
-    names = table.names if keep_columns else [n for n in about.get("ids", []) if n in table.names]
-    called = beside(names, taken=[str(name) for name in predicted])
-    for name, other in called.items():
-        if name != other:
-            remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
-    kept = table.columns.select(names).rename_columns(list(called.values())).to_pandas(integer_object_nulls=True)
-    frame = pd.concat([kept, predicted], axis=1)
+    frame = _beside_columns(_predictions(p, model), table, model, keep_columns)
     if out is not None:
         write_frame(frame, out)
     if as_json:
         counts = {str(c): int((model.decide(p) == k).sum()) for k, c in enumerate(model.classes)}
         record = {"rows": len(frame), "out": None if out is None else str(out), "predicted": counts}
         print_json(record | ({} if scores is None else {"scores": scores.to_json()}))
-    elif out is None:
+        return
+    if out is None:
         print_data(to_csv(frame))
     else:
         output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
-    if scores is not None and not as_json:
-        for sentence in scores.sentences():
-            (remarks() if out is None else output()).print(printable(sentence), soft_wrap=True)
+    for sentence in [] if scores is None else scores.sentences():
+        (remarks() if out is None else output()).print(printable(sentence), soft_wrap=True)
+
+
+def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, keep_columns: bool) -> pd.DataFrame:
+    """Put the predictions beside the columns that name a row, or beside all."""
+    import pandas as pd
+
+    from dips._tools.names import beside
+
+    ids = (model.about or {}).get("ids", [])
+    names = table.names if keep_columns else [n for n in ids if n in table.names]
+    called = beside(names, taken=[str(name) for name in predicted])
+    for name, other in called.items():
+        if name != other:
+            remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
+    kept = table.columns.select(names).rename_columns(list(called.values())).to_pandas(integer_object_nulls=True)
+    return pd.concat([kept, predicted], axis=1)
 
 
 def _of_the_same_kind(out: Path, data: str) -> Path:
@@ -98,6 +115,9 @@ def _of_the_same_kind(out: Path, data: str) -> Path:
 
 def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_columns: bool) -> None:
     """Let Spark predict and write a folder of Parquet files."""
+    from dips._spark.errors import in_one_sentence
+    from dips._spark.tables import open_table
+
     if out is None:
         raise UserError("Predictions for a table on Spark are written by Spark; name a new folder with -o.")
     df, about = open_table(data), model.about or {}
@@ -109,8 +129,12 @@ def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_colum
     output().print(printable(f"Predicted by Spark; written to {out}"), soft_wrap=True)
 
 
-def _predictions(p: np.ndarray, decided: np.ndarray, classes: list[object], target: str) -> pd.DataFrame:
-    labels = np.array(classes, dtype=object)[decided]
+def _predictions(p: np.ndarray, model: SavedModel) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    decided, target = model.decide(p), str((model.about or {}).get("target", "label"))
+    labels = np.array(model.classes, dtype=object)[decided]
     of_label = p[np.arange(len(p)), decided].round(6)
     columns = {f"predicted_{target}": pd.Series(labels).infer_objects(), "probability": of_label}
-    return pd.DataFrame(columns | {f"probability_{c}": p[:, k].round(6) for k, c in enumerate(classes)})
+    return pd.DataFrame(columns | {f"probability_{c}": p[:, k].round(6) for k, c in enumerate(model.classes)})

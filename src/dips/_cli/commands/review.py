@@ -5,18 +5,16 @@ from __future__ import annotations
 import getpass
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dips._cli.app import app
 from dips._cli.console import output, printable, remarks
-from dips._report.suspects import ORDERS
-from dips._review.desk import Desk, checked_name
-from dips._review.export import write_all
-from dips._study.reviewing import desk_of_run, server_class, server_of_run
-from dips._study.run import Run
 from dips.exceptions import ReviewError
+
+if TYPE_CHECKING:
+    from dips._review.desk import Desk
 
 _OPEN_TO_OTHERS = (
     "Others in your network can reach this review at {host}. Nobody gets in without a token, but nothing is encrypted: "
@@ -38,7 +36,7 @@ def review(
         bool, typer.Option("--blinded", help="Hide given and suggested labels until one has answered.")
     ] = False,
     order: Annotated[
-        str | None, typer.Option(help=f"Which suspects come first: {' or '.join(ORDERS)}.  [default: as in the run]")
+        str | None, typer.Option(help="Which suspects come first: wrong or useful.  [default: as in the run]")
     ] = None,
     data: Annotated[list[Path], typer.Option(help="Where the table is now, if it has moved. Repeatable.")] = [],  # noqa: B006
     export: Annotated[Path | None, typer.Option(help="Write all results to this folder; start no server.")] = None,
@@ -51,6 +49,11 @@ def review(
     """
     if demo == (run is not None):
         raise ReviewError("Name one run folder, as in  dips review run,  or try  dips review --demo.")
+    from dips._review.desk import checked_name
+    from dips._review.export import write_all
+    from dips._study.reviewing import desk_of_run, server_of_run
+    from dips._study.run import Run
+
     who = checked_name(reviewer or _user())
     if demo:
         _run_demo(host=host, port=port, reviewer=who, blinded=blinded, no_open=no_open)
@@ -67,6 +70,8 @@ def review(
 
 
 def _run_demo(no_open: bool, **server: Any) -> None:
+    from dips._study.reviewing import server_class
+
     server_class()  # or say what is missing
     from dips._review_demo import review_demo
 

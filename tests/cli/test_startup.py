@@ -1,0 +1,35 @@
+"""Help and version come at once: no library that computes is imported for them."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dips._cli.app import run as dips
+from dips._study.metrics import METRIC_NAMES
+from dips.backbones._registry import default_names
+from dips.labelers import LABELERS
+
+HEAVY = ("numpy", "scipy", "pandas", "pyarrow", "sklearn", "narwhals", "joblib", "xgboost", "jinja2", "torch")
+ASK = """
+import sys
+from dips._cli.app import run
+assert run(sys.argv[1:]) == 0
+print("imported:", *(name for name in {heavy} if name in sys.modules))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["predict", "--help"], ["paper", "--help"]])
+def test_no_library_that_computes_is_imported(arguments):
+    asked = [sys.executable, "-c", ASK.format(heavy=HEAVY), *arguments]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1] == "imported:"
+
+
+def test_the_help_of_a_command_names_what_it_takes(capsys):
+    assert dips(["fit", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert f"What decides: {', '.join(METRIC_NAMES)}." in words
+    assert f"The classifier: {', '.join(default_names())}." in words
+    assert f"What proposes pseudo-labels: auto, {', '.join(LABELERS.by_name())}." in words
+    assert "What judges labels: auto, " in words
