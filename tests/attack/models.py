@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from dips import CuratedClassifier
 from dips._files import Preparation
 from dips._persistence import SavedModel, load_model, save_model
 from dips._persistence.model import _checksum
@@ -24,33 +26,49 @@ from tests.attack.outcomes import CLEAN, DIFFERENT, REFUSED, TRACEBACK
 from tests.patients import patients
 
 FAMILIES = ("xgboost", "lightgbm", "catboost")
+READS_CATEGORIES = {
+    "xgboost": {"enable_categorical": True},
+    "lightgbm": {"categorical_feature": [1, 2], "min_child_samples": 3, "min_data_per_group": 2, "cat_smooth": 1},
+    "catboost": {"cat_features": ["ward", "street"], "one_hot_max_size": 3, "max_ctr_complexity": 2},
+}
 _ODD_NUMBERS = (-1, 0, 1, 2, 255, 2**15, 2**31 - 1, -(2**31), 2**62, 1e308, float("nan"), "x", None, [], {})
 
 
 @cache
-def _base(place: Path, family: str, n_classes: int) -> Path:
-    """Return a sound model folder, made once."""
-    folder = place / f"{family}-{n_classes}"
+def _base(place: Path, family: str, n_classes: int, has_categories: bool) -> Path:
+    """Return a sound model folder, made once; with categories it is one whose library reads them by itself."""
+    folder = place / f"{family}-{n_classes}-{has_categories}"
     table = patients(n=120, n_labeled=120, noise=0)[0]
     table["note"] = [f"came with a cough {i} and left" for i in range(len(table))]
     if n_classes == 3:
         table.loc[::3, "outcome"] = "unsure"
-    if not folder.exists():
+    few = {"iterations" if family == "catboost" else "n_estimators": 8}
+    estimator = default_estimator(family).set_params(**few)
+    if has_categories:
+        estimator.set_params(**READS_CATEGORIES[family])
+        model = CuratedClassifier(estimator, curator="none", random_state=0).fit(_frame(table), table["outcome"])
+        save_model(model, folder)
+    else:
         study = read_data(table, Settings(target="outcome"))
         preparation = Preparation(study.schema).learn(study.table)
-        few = {"iterations" if family == "catboost" else "n_estimators": 8}
-        estimator = default_estimator(family).set_params(**few)
         estimator.fit(preparation.encode(study.table), study.target.codes)
         about = {"target": "outcome", "ids": ["patient"]}
         save_model(SavedModel(estimator, study.target.classes, preparation, about=about), folder)
     return folder
 
 
+def _frame(table: pd.DataFrame) -> pd.DataFrame:
+    """Return columns with few and with many categories."""
+    street = [f"street {i % 37}" for i in range(len(table))]
+    columns = {"age": table["age"], "ward": table["ward"], "street": street}
+    return pd.DataFrame(columns).astype({"ward": "category", "street": "category"})
+
+
 def attack(place: Path, seed: int) -> str:
     """Change a folder, load it and predict with it."""
     rng = random.Random(seed)
-    family, n_classes = rng.choice(FAMILIES), rng.choice((2, 3))
-    base = _base(place, family, n_classes)
+    family, n_classes, has_categories = rng.choice(FAMILIES), rng.choice((2, 3)), rng.random() < 0.4
+    base = _base(place, family, n_classes, has_categories)
     folder = place / "tampered"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(base, folder)
@@ -60,12 +78,13 @@ def attack(place: Path, seed: int) -> str:
     if forged:
         _forge(folder)
     table = patients(n=120, n_labeled=120, noise=0)[0].assign(note="came with a cough and left")
+    rows = (_frame(table) if has_categories else table).head(20)
     try:
-        p = load_model(folder).predict_proba(table.head(20))
+        p = load_model(folder).predict_proba(rows)
     except ModelError as error:
         return REFUSED if "\n" not in str(error) else TRACEBACK
     if not forged:
-        return CLEAN if np.array_equal(p, load_model(base).predict_proba(table.head(20))) else DIFFERENT
+        return CLEAN if np.array_equal(p, load_model(base).predict_proba(rows)) else DIFFERENT
     is_answer = p.shape == (20, n_classes) and np.isfinite(p).all() and np.allclose(p.sum(axis=1), 1, atol=1e-3)
     return CLEAN if is_answer else DIFFERENT
 

@@ -63,7 +63,12 @@ class SavedModel:
             X: Any = self.preparation.encode(table)
         else:
             X = self._encoded(data)
-        return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
+        try:
+            return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
+        except DipsError:
+            raise
+        except Exception as error:  # a category that the library has not seen, or a model that somebody changed
+            raise ModelError(f"The model cannot answer for this table: {_reason(error)}.") from error
 
     def predict(self, data: Any) -> Array:
         """Most probable label of each row, or the one that is expected to cost least where costs were given."""
@@ -173,8 +178,7 @@ def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = Fa
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
     except Exception as error:  # whatever a library says of a file that is not as it should be
-        reason = str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
-        raise ModelError(f"{folder} does not hold together: {reason}. Get it from its source again.") from error
+        raise ModelError(f"{folder} does not hold together: {_reason(error)}. Get it from its source again.") from error
 
 
 def _loaded(folder: Path, backbone: Any) -> SavedModel:
@@ -227,8 +231,12 @@ def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
     except Exception as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-        raise OutputError(f"{path} was not written in full ({reason}); is the disk full?") from error
+        raise OutputError(f"{path} was not written in full ({_reason(error)}); is the disk full?") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what a library says, or what it calls it."""
+    return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
 
 
 def _savable(estimator: Any) -> tuple[Backbone, str]:

@@ -15,7 +15,9 @@ from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_catboost import check_catboost
+from dips.exceptions import InputError
 
+_UNCHECKED = ("text_features", "embedding_features")
 _MAX_DEPTH = 8  # CatBoost's trees are full: depth 16 has 65,536 leaves
 
 
@@ -65,7 +67,7 @@ class CatBoost(StagedBackbone):
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """CatBoost wants columns that are declared categorical, text or embedding unchanged."""
         params = estimator.get_params()
-        return any(params.get(k) is not None for k in ("cat_features", "text_features", "embedding_features"))
+        return any(params.get(kind) is not None for kind in ("cat_features", *_UNCHECKED))
 
     def clone(self, estimator: BaseEstimator) -> BaseEstimator:
         """Build a new one: scikit-learn's clone refuses that CatBoost copies lists such as ``cat_features``."""
@@ -97,7 +99,12 @@ class CatBoost(StagedBackbone):
         return {next((n for n in aliases if n in given), aliases[0]): drawn[k] for k, aliases in names.items()}
 
     def save(self, fitted: BaseEstimator, path: Path) -> None:
-        """Write CatBoost's own binary form."""
+        """Write CatBoost's own binary form, unless its tables could not be checked when it is loaded."""
+        if any(fitted.get_params().get(kind) is not None for kind in _UNCHECKED):
+            raise InputError(
+                "CatBoost keeps what it learned of texts and embeddings in tables that dips cannot check when they are "
+                "loaded, so this model is not saved here; use its own save_model, or leave those columns out."
+            )
         fitted.save_model(str(path), format="cbm")
 
     def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?|[+-]?(inf|nan)"
 _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 _TAIL = re.compile(
     r"\n*end of trees\n\nfeature_importances:\n([^\n]*=[0-9.e+-]+\n)*\n"
-    r"(parameters:\n(\[[a-z_0-9]+: [^\n]*\]\n)+\n?end of parameters\n+)?(pandas_categorical:[^\n]*\n?)?"
+    r"(parameters:\n(\[[a-z_0-9]+: [^\n]*\]\n)+\n?end of parameters\n+)?(pandas_categorical:([^\n]*)\n?)?"
 )
 _BY_LEAF = ("leaf_weight", "leaf_count")
 _BY_NODE = ("split_gain", "internal_value", "internal_weight", "internal_count")
@@ -58,8 +60,19 @@ def _parts(content: bytes) -> tuple[dict[str, str], list[dict[str, str]]]:
         require(content.startswith(b"Tree=", at), "a tree does not begin where the sizes say")
         trees.append(_fields(content[at : at + size].decode()))
         at += size
-    require(_TAIL.fullmatch(content[at:].decode()), "what follows its trees is not what LightGBM writes")
+    tail = _TAIL.fullmatch(content[at:].decode())
+    require(tail, "what follows its trees is not what LightGBM writes")
+    _check_pandas_categories(json.loads(tail.group(5) or "null") if tail else None)
     return head, trees
+
+
+def _check_pandas_categories(columns: Any) -> None:
+    """LightGBM's Python side hands them to pandas."""
+    is_list = columns is None or (isinstance(columns, list) and all(isinstance(c, list) for c in columns))
+    require(is_list, "its categories of pandas are no lists")
+    for column in columns or []:
+        require(all(isinstance(value, str | int | float) for value in column), "a category of pandas is no value")
+        require(len(set(column)) == len(column), "a category of pandas is there twice")
 
 
 def _fields(text: str, first: str = "") -> dict[str, str]:

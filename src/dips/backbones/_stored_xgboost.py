@@ -11,7 +11,8 @@ import numpy as np
 from dips._forest import ubjson
 from dips._forest.forest import tree_problem
 from dips._tools.arrays import Array
-from dips.backbones._stored import require, within
+from dips.backbones._stored import numbers, require, whole_numbers, within
+from dips.backbones._stored_xgboost_categories import check_categories
 
 _NO_PARENT = 2**31 - 1
 _MOST_CATEGORIES = 2**24
@@ -56,10 +57,11 @@ def _check_booster(booster: dict[str, Any], n_columns: int, n_groups: int) -> No
     trees, param = model["trees"], model["gbtree_model_param"]
     require(int(param["num_trees"]) == len(trees) > 0, "its number of trees")
     require(0 < int(param["num_parallel_tree"]) <= len(trees), "its number of parallel trees")
-    groups = _whole(model["tree_info"], "its classes of trees")
+    check_categories(model.get("cats", {"enc": [], "feature_segments": [], "sorted_idx": []}), n_columns)
+    groups = whole_numbers(model["tree_info"], "its classes of trees")
     require(groups.size == len(trees) and within(groups, n_groups), "its classes of trees")
     if "iteration_indptr" in model:
-        rounds = _whole(model["iteration_indptr"], "its rounds")
+        rounds = whole_numbers(model["iteration_indptr"], "its rounds")
         is_ordered = rounds.size and rounds[0] == 0 and rounds[-1] == len(trees) and (np.diff(rounds) >= 0).all()
         require(bool(is_ordered), "its rounds do not follow each other")
     if booster["name"] == "dart":
@@ -75,15 +77,14 @@ def _check_tree(tree: dict[str, Any], number: int, n_columns: int) -> None:
     require(int(param["num_feature"]) == n_columns and n > 0, f"{where}: its columns")
     require(0 <= int(param["num_deleted"]) < n and int(tree["id"]) == number, f"{where}: its number")
     for name in _BY_NODE:
-        require(_whole(tree[name], f"{where}: {name}").size == n, f"{where}: {name}")
+        require(whole_numbers(tree[name], f"{where}: {name}").size == n, f"{where}: {name}")
     for name in _FLOATS_BY_NODE:
-        size = _numbers(tree[name], f"{where}: {name}").size
+        size = numbers(tree[name], f"{where}: {name}").size
         require(size == n or (n_values > 1 and size % n_values == 0), f"{where}: {name}")
-    if n_values > 1:
-        return
     is_leaf = tree["left_children"] == -1
-    _floats(tree["split_conditions"][is_leaf], f"{where}: a leaf")
-    nodes, starts, sizes, values = (_whole(tree[name], f"{where}: {name}") for name in _OF_CATEGORIES)
+    if n_values == 1:
+        _floats(tree["split_conditions"][is_leaf], f"{where}: a leaf")
+    nodes, starts, sizes, values = (whole_numbers(tree[name], f"{where}: {name}") for name in _OF_CATEGORIES)
     is_split = np.flatnonzero((tree["split_type"] != 0) & ~is_leaf)
     require(np.array_equal(nodes, is_split) and nodes.size == starts.size == sizes.size, f"{where}: its categories")
     if nodes.size:
@@ -120,19 +121,7 @@ def _check_structure(trees: list[dict[str, Any]], n_columns: int) -> None:
         require(within(column(name), 2), f"its {name}")
 
 
-def _numbers(values: Any, what: str) -> Array:
-    array = np.asarray(values)
-    require(array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iuf"), what)
-    return array
-
-
-def _whole(values: Any, what: str) -> Array:
-    array = _numbers(values, what)
-    require(array.size == 0 or array.dtype.kind in "iu", what)
-    return array.astype(np.int64) if array.size == 0 else array
-
-
 def _floats(values: Any, what: str) -> Array:
-    array = _numbers(values, what)
+    array = numbers(values, what)
     require(bool(np.isfinite(array).all()), f"{what} is not finite")
     return array
