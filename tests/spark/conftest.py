@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from dips.datasets import make_quadrants
+from tests.spark.sessions import new_session
 
 
 @pytest.fixture(scope="session")
@@ -16,25 +17,10 @@ def spark():
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")
-    from pyspark.sql import SparkSession
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        settings = {
-            "spark.ui.enabled": "false",
-            "spark.driver.memory": "1g",
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.codegen.wholeStage": "false",  # compiling costs more than these few rows
-            "spark.sql.adaptive.enabled": "false",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.log.level": "OFF",
-            "spark.ui.showConsoleProgress": "false",
-        }
-        builder = SparkSession.builder.master("local[1,4]").appName("dips")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
+        session = new_session("local[1,4]")
         yield session
         session.stop()
 

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
@@ -49,6 +50,17 @@ def n_rows(X: Any) -> int:
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise InputTypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
     return int(num_samples(X))
+
+
+def table_bytes(X: Any) -> bytes:
+    """Return all values of an array, sparse matrix or frame as bytes, to compare tables by their checksums."""
+    if is_frame(X):
+        table, sink = as_narwhals(X).to_arrow(), pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return sink.getvalue().to_pybytes()
+    parts = (X.tocsr().data, X.tocsr().indices, X.tocsr().indptr) if sp.issparse(X) else (np.asarray(X),)
+    return b"".join(f"{part.dtype} {part.shape} ".encode() + part.tobytes() for part in parts)
 
 
 def row_names(X: Any) -> pd.Index | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import accumulate
@@ -17,6 +19,7 @@ from dips._data.arrow import as_pandas, is_number, shape_like, vocabulary_table
 from dips._data.hashing import draw_seed, lowest_hashes
 from dips._data.pool import BATCH, NumberedPool, concatenate_batches
 from dips._tools.arrays import Rows
+from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
 from dips.exceptions import InputError
 
@@ -37,6 +40,9 @@ class ParquetPool(NumberedPool):
         ``write_samples`` writes the account of the others. Labelers and curators must have rules, as for Spark.
     max_train_rows : int, default=None
         With `stays`, how many of its rows a model is trained on at most; of more, a sample within each class.
+    checkpoint : path, default=None
+        With `stays`, a file that holds the models and rules after every round. If it is there, because a run was
+        killed, the next one goes on after the last finished round, to the same result.
 
     Examples
     --------
@@ -55,8 +61,12 @@ class ParquetPool(NumberedPool):
         *,
         stays: bool = False,
         max_train_rows: int | None = None,
+        checkpoint: str | Path | None = None,
     ) -> None:
         self.path, self.stays, self.max_train_rows = Path(path), stays, max_train_rows
+        self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
+        if not stays and (max_train_rows is not None or checkpoint is not None):
+            raise InputError("max_train_rows and checkpoint are for rows that stay where they are; add stays=True.")
         files = [_opened(file) for file in _files(self.path)]
         self.columns = _common_columns(files, columns)
         sizes = [(file, g, file.metadata.row_group(g).num_rows) for file in files for g in range(file.num_row_groups)]
@@ -116,6 +126,14 @@ class ParquetPool(NumberedPool):
         assert first is not None
         return self._convert(vocabulary_table(first, distinct))
 
+    def fingerprint(self) -> str:
+        """Hash the names of the files and their footers, which tell sizes, places and ranges of all columns."""
+        digest = hashlib.sha256("|".join(self.columns).encode())
+        for file in _files(self.path):
+            digest.update(os.fsencode(file.relative_to(self.path)))
+            digest.update(_footer(file))
+        return f"{self.n_rows} rows {digest.hexdigest()[:16]}"
+
     def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
         """Draw by a hash of the rows' numbers, as every pool does that may be larger than memory."""
         return rows[lowest_hashes(rows, n, draw_seed(rng))]
@@ -152,6 +170,14 @@ def _opened(path: Path) -> pq.ParquetFile:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
         raise InputError(f"{path} is not a complete Parquet file: {error}") from None
+
+
+def _footer(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(-8, os.SEEK_END)
+        size = int.from_bytes(stream.read(4), "little")
+        stream.seek(-8 - size, os.SEEK_END)
+        return stream.read(size)
 
 
 def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -> list[str]:

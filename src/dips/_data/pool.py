@@ -38,6 +38,8 @@ class Pool(ABC):
     n_rows: int
     n_columns: int  # 0 where there are none: texts, images
     stays: bool = False  # whether the rows stay where they are: no entry per row is kept for them
+    max_train_rows: int | None = None  # of those that stay, how many a model is trained on
+    checkpoint: Path | None = None  # where a run over rows that stay keeps its state after every round
 
     @property
     @abstractmethod
@@ -75,6 +77,10 @@ class Pool(ABC):
     @abstractmethod
     def transformed(self, transform: Callable[[Any], Any]) -> Pool:
         """Return the same rows with a function applied to every table of them."""
+
+    def fingerprint(self) -> str:
+        """Return a text that other rows would not have; only pools whose rows stay have one."""
+        raise NotImplementedError
 
 
 class NumberedPool(Pool):

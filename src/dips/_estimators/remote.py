@@ -15,6 +15,7 @@ from dips._data.verified import Verified
 from dips._estimators.account import Account, FatesOfSample
 from dips._estimators.learners import make_pseudo_learner
 from dips._estimators.validation import append_unlabeled
+from dips._rounds.checkpoint import Checkpoint, check_storable, describe
 from dips._rounds.rule_rounds import RuleRounds
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
@@ -22,11 +23,14 @@ from dips._spark import SparkPool
 from dips._spark.executors import check_executors
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
+from dips._tools.warnings import warn
 from dips.backbones import find_backbone
 from dips.backbones._base import StagedBackbone
 from dips.curators import Beliefs, Curator
 from dips.exceptions import InputError
 from dips.labelers import Labeler
+
+_NO_MATTER = ("n_jobs", "verbose")
 
 if TYPE_CHECKING:
     from dips._estimators.pseudo_label import PseudoLabelClassifier
@@ -111,6 +115,8 @@ class RemoteFit:
         fit_params: dict[str, Any],
     ) -> None:
         """Learn, and set the learned attributes of the model."""
+        if pool.checkpoint is not None:
+            self._check_checkpoint()
         if isinstance(pool, SparkPool):
             check_executors(pool.session, find_backbone(self.estimator).libraries)
         pool, encode = self.model._meet(self.estimator, X, pool)
@@ -168,10 +174,32 @@ class RemoteFit:
             at_start,
             in_rounds,
             self.observer,
-            getattr(pool, "max_train_rows", None),
+            pool.max_train_rows,
+            self._checkpoint(near, pool, labels, weights, verified),
         )
         state = rounds.run(labels.codes, verified)
         return state, Account(pool, rounds.rules, labels.classes)
+
+    def _check_checkpoint(self) -> None:
+        if self.believes:
+            warn(
+                "checkpoint= is not used: beliefs are learned from one sample, in one step. A run that is started "
+                "again draws the same sample."
+            )
+        else:
+            check_storable(self.estimator)
+
+    def _checkpoint(
+        self, near: TablePool, pool: Pool, labels: Labels, weights: Array | None, verified: Verified
+    ) -> Checkpoint | None:
+        if pool.checkpoint is None:
+            return None
+        settings = {name: value for name, value in self.model.get_params(deep=False).items() if name not in _NO_MATTER}
+        settings |= {"estimator": self.estimator, "labeler": self.labeler, "curator": self.curator}
+        settings |= {"max_train_rows": pool.max_train_rows, "classes": labels.classes.tolist()}
+        tables = (near.X, labels.codes, weights, verified.mask)
+        libraries = find_backbone(self.estimator).libraries
+        return Checkpoint(pool.checkpoint, describe(settings, tables, pool.fingerprint(), libraries))
 
 
 def is_remote(X_unlabeled: Any) -> bool:

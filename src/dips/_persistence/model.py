@@ -26,7 +26,7 @@ from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan
 from dips._tools.npz import read_arrays
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
-from dips.backbones._registry import families, find_family, handled_by
+from dips.backbones._registry import families, find_family, storable
 from dips.exceptions import DamagedFileError, DipsError, ModelError, OutputError, UserError
 
 FORMAT_VERSION = 1
@@ -133,7 +133,7 @@ def save_model(model: Any, folder: Path | str) -> None:
     """
     saved = model if isinstance(model, SavedModel) else _from_classifier(model)
     folder = Path(folder)
-    backbone, file_name = _savable(saved.backbone)
+    backbone, file_name = storable(saved.backbone, "keep the object in memory")
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} already exists and is not empty; choose another name.")
     make_folder(folder)
@@ -237,19 +237,6 @@ def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
 def _reason(error: Exception) -> str:
     """Return the first line of what a library says, or what it calls it."""
     return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
-
-
-def _savable(estimator: Any) -> tuple[Backbone, str]:
-    """Return the backbone of an estimator and the file it is saved in; refuse what only pickle could store."""
-    backbone = find_backbone(estimator)
-    if backbone.file_name is not None and backbone.name:
-        return backbone, backbone.file_name
-    savable = {handled for family in families() if family.file_name for handled in handled_by(family)}
-    names = sorted(handled.partition(".")[2] for handled in savable if not handled.startswith("dips."))
-    raise UserError(
-        f"{type(estimator).__name__} can only be stored by pickle, which runs code when it is loaded, so it is not "
-        f"saved; use one of {', '.join(names)}, or keep the object in memory."
-    )
 
 
 def _from_classifier(model: Any) -> SavedModel:

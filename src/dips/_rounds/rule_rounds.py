@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,16 @@ from dips._data.labels import UNLABELED
 from dips._data.pool import Pool, Reduced, StackedPool, TablePool
 from dips._data.verified import Verified
 from dips._dynamics import Dynamics
+from dips._rounds.checkpoint import Checkpoint
 from dips._rounds.curation import dynamics_for, gather_evidence
 from dips._rounds.rules import Look, OpenRows, OpenTotal, Rule, Rules, Verdict
 from dips._rounds.selection import TIE_BITS, Cut, Source, find_cut, score_places, tie_places
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
+from dips.backbones import find_backbone
 from dips.curators import Curator
 from dips.curators._base import (
     SHARE_USEFUL_OF_A_LOST_CLASS,
@@ -47,6 +49,7 @@ class RuleRounds:
     pool : the unlabeled rows, as the backbone wants them
     labeler, curator, n_rounds, grow, at_start, in_rounds, observer : as for ``Rounds``
     max_train_rows : how many pseudo-labeled rows a model is trained on at most; of more, a sample within each class
+    checkpoint : where the state is kept after every round but the last, and gone on from
     """
 
     def __init__(
@@ -61,11 +64,12 @@ class RuleRounds:
         in_rounds: bool,
         observer: Observer,
         max_train_rows: int | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.trainer, self.pool, self.labeler, self.curator = trainer, pool, labeler, curator
         self.n_rounds, self.grow, self.observer, self.max_train_rows = n_rounds, grow, observer, max_train_rows
         self.at_start, self.in_rounds = at_start and curator.curates, in_rounds and curator.curates
-        self.n_given = trainer.pool.n_rows
+        self.n_given, self.checkpoint = trainer.pool.n_rows, checkpoint
         lowest, highest = pool.row_range
         first = lowest - self.n_given  # rows with given labels come before
         self.rules, self.tie_bits = Rules((), grow, first), (highest - first).bit_length()
@@ -76,15 +80,31 @@ class RuleRounds:
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Train and curate; return the account of the given labels. That of the others is in ``rules``."""
         state = RoundsState(given, None if verified is None else verified.mask)
-        if self.at_start:
+        if self.checkpoint is None:
+            self._run(state)
+            return state
+        with only_writer(self.checkpoint.path):
+            self.checkpoint.restore(self, state)
+            for record in state.history:
+                self.observer.on_round(record, self.n_rounds)
+            self._run(state)
+        return state
+
+    def _run(self, state: RoundsState) -> None:
+        """Go on after the last round in the history."""
+        if self.at_start and not state.history:
             self._start(state)
-            self.observer.on_round(state.history[-1], self.n_rounds)
-        for t in range(1, self.n_rounds + 1):
+            self._end_round(state)
+        for t in range(state.history[-1]["round"] + 1 if state.history else 1, self.n_rounds + 1):
             self._round(state, t)
-            self.observer.on_round(state.history[-1], self.n_rounds)
+            self._end_round(state)
             if state.termination:
                 break
-        return state
+
+    def _end_round(self, state: RoundsState) -> None:
+        self.observer.on_round(state.history[-1], self.n_rounds)
+        if self.checkpoint is not None and not state.termination:
+            self.checkpoint.save(self, state)
 
     @property
     def _n_left(self) -> int:
@@ -140,17 +160,18 @@ class RuleRounds:
 
     def _propose_and_curate(self, state: RoundsState, t: int) -> _Counts:
         """Propose labels by one more rule, judge all labels again, and count what that changed."""
-        look, dynamics = self._look(state.estimator)
-        total = partial(self._total, look)
-        rule = Rule(look, self.labeler.rule(total))
+        assert state.estimator is not None
+        look = self.look(self.trainer.backbone.on_one_thread(state.estimator))
+        totals = _Totals(self.pool, self.rules, look)
+        rule = Rule(look, self.labeler.rule(totals), tuple(totals.found))
         frequencies = class_frequencies(self._counted_labels(state), self.trainer.n_classes, self.curator.evens_classes)
         caps = caps_of_round(frequencies, t, self.n_rounds, self._n_left)
         cut = find_cut([(self.pool, OpenRows(self.rules, rule))], caps, self.tie_bits)
         rule = replace(rule, cut=cut, verdict=Verdict() if self.in_rounds else None)
         rules = self.rules.followed_by(rule)
         counts = self._count(rules)
-        if dynamics is not None:
-            evidence = self._evidence(state, t, dynamics)
+        if self.in_rounds:
+            evidence = self._evidence(state, t, self._watched(look))
             mask = checked_mask(self.curator, evidence) | state.is_verified
             useful, verdict = self._keep_every_class(mask, evidence, counts, rules)
             if verdict != Verdict():
@@ -165,22 +186,20 @@ class RuleRounds:
         self.rules = rules
         return counts
 
-    def _look(self, estimator: BaseEstimator | None) -> tuple[Look, Dynamics | None]:
-        """Return what is sent of a round's model, and the dynamics of the given labels where they are judged."""
-        assert estimator is not None
-        backbone, n_classes = self.trainer.backbone, self.trainer.n_classes
-        estimator = backbone.on_one_thread(estimator)
+    def look(self, estimator: BaseEstimator) -> Look:
+        """Return what is sent of a round's model, which predicts on one thread."""
+        backbone, n_classes = find_backbone(estimator), self.trainer.n_classes
         if not self.in_rounds:
-            return Look(n_classes, backbone, estimator), None
-        X = self.trainer.pool.take(np.arange(self.n_given))
-        replay = backbone.replay_anywhere(estimator, X)
+            return Look(n_classes, backbone, estimator)
+        replay = backbone.replay_anywhere(estimator, self.trainer.pool.take(np.arange(self.n_given)))
         assert replay is not None  # refused before any work
-        dynamics = self._dynamics_of_given()
-        replay.show(X, dynamics)
-        return Look(n_classes, backbone, estimator, replay, self.curator), dynamics
+        return Look(n_classes, backbone, estimator, replay, self.curator)
 
-    def _total(self, look: Look, function: Any) -> Array:
-        return self.pool.reduce(OpenTotal(self.rules, look, function), _add)["total"]
+    def _watched(self, look: Look) -> Dynamics:
+        """Return the dynamics of the given labels."""
+        seen = look.dynamics(self.trainer.pool.take(np.arange(self.n_given)))
+        assert seen is not None
+        return seen
 
     def _counted_labels(self, state: RoundsState) -> Array:
         """Labels whose frequencies the classes are to have: useful given ones, or else pseudo-labels."""
@@ -243,6 +262,18 @@ class RuleRounds:
                 "elapsed_s": time.perf_counter() - began,
             }
         )
+
+
+class _Totals:
+    """Adds up over the rows that the next round may take, and remembers the results."""
+
+    def __init__(self, pool: Pool, rules: Rules, look: Look) -> None:
+        self.pool, self.rules, self.look = pool, rules, look
+        self.found: list[Array] = []
+
+    def __call__(self, function: Any) -> Array:
+        self.found.append(self.pool.reduce(OpenTotal(self.rules, self.look, function), _add)["total"])
+        return self.found[-1]
 
 
 @dataclass(frozen=True)

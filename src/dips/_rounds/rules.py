@@ -81,6 +81,7 @@ class Rule:
 
     look: Look
     choose: Choice
+    totals: tuple[Array, ...] = ()  # over all rows, that the choice was made from
     cut: Cut | None = None  # None while it is looked for
     verdict: Verdict | None = None  # None where pseudo-labels are not judged
 

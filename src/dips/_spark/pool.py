@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property, partial, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from dips._spark.errors import in_one_sentence
 from dips._spark.identity import Identity, identify, quoted
 from dips._spark.worker import PART_SCHEMA, ROW, Reader
 from dips._tools.arrays import Array, Rows
+from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
 from dips.exceptions import DataError, InputError, InputTypeError
 
@@ -46,10 +48,12 @@ class SparkPool(Pool):
     snapshot : str, default=None
         A new folder to which the rows are first written as Parquet files, for tables that have neither files nor a key,
         or that others change meanwhile.
-
     max_train_rows : int, default=200000
         How many of its rows a model is trained on at most, in one process; of more, a sample within each class, drawn
         by a hash of the row.
+    checkpoint : path, default=None
+        A file on the driver that holds the models and rules after every round, and no row. If it is there, because a
+        driver was killed, the next fit goes on after the last finished round, to the same result.
 
     Examples
     --------
@@ -66,10 +70,12 @@ class SparkPool(Pool):
         columns: Sequence[str] | None = None,
         snapshot: str | None = None,
         max_train_rows: int = 200_000,
+        checkpoint: str | Path | None = None,
     ) -> None:
         if not is_spark_frame(df):
             raise InputTypeError(f"SparkPool takes a Spark DataFrame; got {type(df).__name__}.")
         self.key, self.session, self.max_train_rows = key, df.sparkSession, max_train_rows
+        self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
         self.columns = [c for c in df.columns if c != key] if columns is None else list(columns)
         self.n_columns = len(self.columns)
         check_types(dict(df.dtypes), self.columns)
@@ -223,6 +229,10 @@ class SparkPool(Pool):
             found = self._rows_of("collecting the categories", sets)[0]
             distinct = {c: pa.array(sorted(found[k]), type=first.schema.field(c).type) for k, c in enumerate(texts)}
         return self._convert(vocabulary_table(first, distinct))
+
+    def fingerprint(self) -> str:
+        """Return the number of rows and the checksum of all of them."""
+        return f"{self.n_rows} rows {self._summary['checksum']} of {self.columns}"
 
     def refuse_changes(self) -> None:
         """Read the checksum again; refuse rows that changed since the first pass."""

@@ -112,7 +112,8 @@ class CatBoost(StagedBackbone):
         check_catboost(path, n_features, n_classes)
 
     def load(self, path: Path, unfitted: BaseEstimator | None = None) -> BaseEstimator:
-        """Read it into a new classifier."""
+        """Read it into the given classifier or a new one."""
         from catboost import CatBoostClassifier
 
-        return CatBoostClassifier().load_model(str(path), format="cbm")
+        model = CatBoostClassifier() if unfitted is None else unfitted
+        return model.load_model(str(path), format="cbm")

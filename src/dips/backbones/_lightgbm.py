@@ -24,13 +24,13 @@ _ONE_AGAINST_THE_REST = ("multiclassova", "multiclass_ova", "ova", "ovr")
 class LoadedBooster:
     """A LightGBM booster read from a file; it predicts as its classifier did."""
 
-    def __init__(self, booster: Any) -> None:
-        self.booster_ = booster
+    def __init__(self, booster: Any, n_jobs: int | None = None) -> None:
+        self.booster_, self.n_jobs = booster, n_jobs
 
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (n, C)."""
-        p = np.asarray(self.booster_.predict(X))
-        return np.column_stack([1 - p, p]) if p.ndim == 1 else p
+    def predict_proba(self, X: Any, raw_score: bool = False, **rounds: int) -> Array:
+        """Class probabilities (n, C), or the raw scores, of all or some of the boosting rounds."""
+        p = np.asarray(self.booster_.predict(X, raw_score=raw_score, num_threads=self.n_jobs or 0, **rounds))
+        return np.column_stack([1 - p, p]) if p.ndim == 1 and not raw_score else p
 
 
 @register_backbone
@@ -122,7 +122,8 @@ class LightGBM(StagedBackbone):
         """Read the booster; LightGBM cannot turn it back into a classifier."""
         from lightgbm import Booster
 
-        return LoadedBooster(Booster(model_str=path.read_text(encoding="utf-8")))
+        n_jobs = None if unfitted is None else unfitted.get_params()["n_jobs"]
+        return LoadedBooster(Booster(model_str=path.read_text(encoding="utf-8")), n_jobs)
 
 
 _CATEGORICAL, _DEFAULT_LEFT, _ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2, 4, 8  # bits of decision_type

@@ -121,6 +121,22 @@ def find_family(name: str) -> type[Backbone] | None:
     return _by_name.get(name)
 
 
+def storable(estimator: BaseEstimator, otherwise: str) -> tuple[Backbone, str]:
+    """Return the backbone of an estimator and the file it is stored in; refuse what only pickle could store.
+
+    `otherwise` ends the refusal: what else there is to do.
+    """
+    backbone = find_backbone(estimator)
+    if backbone.file_name is not None and backbone.name:
+        return backbone, backbone.file_name
+    stored = {handled for family in families() if family.file_name for handled in handled_by(family)}
+    names = sorted(handled.partition(".")[2] for handled in stored if not handled.startswith("dips."))
+    raise UserError(
+        f"{type(estimator).__name__} can only be stored by pickle, which runs code when it is loaded, so it is not "
+        f"saved; use one of {', '.join(names)}, or {otherwise}."
+    )
+
+
 def default_names() -> list[str]:
     """Return the names that :func:`default_estimator` takes, the one it takes by itself first."""
     named = [f.name for f in families() if f.name and _suggests_an_estimator(f)]

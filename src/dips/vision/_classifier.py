@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -21,6 +20,7 @@ from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
 from dips._estimators.samples import samples_frame
 from dips._estimators.validation import check_verified
 from dips._tools.arrays import Array
+from dips._tools.checkpoints import output_file
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
@@ -204,8 +204,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             )
         is_verified = check_verified(verified, None, [labels])[0].mask
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
-        checkpoint = None if self.checkpoint is None else _file("checkpoint", self.checkpoint)
-        log = None if self.log is None else _file("log", self.log)
+        checkpoint = None if self.checkpoint is None else output_file("checkpoint", self.checkpoint)
+        log = None if self.log is None else output_file("log", self.log)
         plan = CurationPlan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
         device = _distributed.join(_device(self.device))
         pool = ImagePool.of(images, labels.codes, labels.classes.size, device, self.stream)
@@ -261,7 +261,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             What the page is about.
         """
         check_is_fitted(self)
-        write_report(self, _file("path", path), X, class_names, title)
+        write_report(self, output_file("path", path), X, class_names, title)
 
     def write_review(
         self, folder: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
@@ -321,16 +321,6 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_ = labels.decode(final)
         checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
         self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
-
-
-def _file(name: str, given: str | Path) -> Path:
-    """Return where to write; refuse, before any work, a place that cannot be written to."""
-    path = Path(given)
-    if os.path.isdir(path) or not os.path.isdir(path.parent):
-        raise InputError(f"{name}={str(given)!r} must be a file in a folder that exists; make the folder first.")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{name}={str(given)!r} is in a folder that you may not write to; choose another.")
-    return path
 
 
 def _device(device: str | torch.device | None) -> torch.device:
