@@ -11,7 +11,8 @@ from dips.vision._augment import Augmentation
 from dips.vision._classifier import ImageClassifier
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
-from dips.vision._images import read_dataset, read_image_folder
+from dips.vision._image_folder import read_image_folder
+from dips.vision._images import read_dataset
 from dips.vision._networks import FastNet, WideResNet
 
 __all__ = [

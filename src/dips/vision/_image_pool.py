@@ -53,7 +53,7 @@ class ImagePool:
         cls, images: Array, labels: Array, n_classes: int, device: torch.device, stream: bool | None = False
     ) -> ImagePool:
         """Move arrays to the device; with `stream`, all but the images, None for where they would not fit there."""
-        streamed = _is_too_large(images.nbytes, device) if stream is None else stream
+        streamed = is_too_large(images.nbytes, device) if stream is None else stream
         looked_at = images[:: max(1, len(images) // _ROWS_FOR_MOMENTS)] if streamed else images
         mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(looked_at))
         return cls(
@@ -75,9 +75,9 @@ class ImagePool:
         return self.labels.device
 
 
-def _is_too_large(n_bytes: int, device: torch.device) -> bool:
-    """Whether images would take too much of the memory that is there, beside the network and what it computes."""
-    if device.type == "cuda":
+def is_too_large(n_bytes: int, device: torch.device | None = None) -> bool:
+    """Whether images would take too much of a device's memory, or of the host's, beside what else is needed there."""
+    if device is not None and device.type == "cuda":
         free = torch.cuda.mem_get_info(device)[0]
     elif hasattr(os, "sysconf"):
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

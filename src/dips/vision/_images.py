@@ -1,18 +1,15 @@
-"""Reads images: arrays, a folder with a table of labels, or a PyTorch data set."""
+"""Images that are in memory: arrays, or a PyTorch data set."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dips._tools.arrays import Array
 from dips.exceptions import InputError
 
 _LEAST_SIDE = 8  # halved three times, one pixel is left
-_ENDINGS = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 
 
 def as_images(X: Any, n_channels: int | None = None) -> Array:
@@ -59,66 +56,6 @@ def _way_to_bytes(images: Array) -> str:
     else:
         way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with the same factor for all images"
     return f" from {low:.6g} to {high:.6g}; {way}"
-
-
-def read_image_folder(
-    folder: str | Path, labels: str | Path | pd.DataFrame, *, size: tuple[int, int] | None = None, mode: str = "RGB"
-) -> tuple[Array, pd.Series]:
-    """Read all images of a folder, and their labels from a table.
-
-    Parameters
-    ----------
-    folder : path
-        Searched with its subfolders.
-    labels : path of a CSV file, or data frame
-        The first column holds file names relative to the folder, the second their labels. Files that are not in the
-        table, or whose label is empty, are unlabeled.
-    size : (height, width), optional
-        The size that every image is resized to; None requires all images to have the same size.
-    mode : "RGB" or "L"
-        Color or gray.
-
-    Returns
-    -------
-    X : (n, height, width, channels) uint8
-    y : labels, None where unlabeled, indexed by file name
-    """
-    from PIL import Image
-
-    folder = Path(folder)
-    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.suffix.lower() in _ENDINGS)
-    if not names:
-        raise InputError(f"There is no image in {folder}; dips reads {', '.join(sorted(_ENDINGS))}.")
-    for name in names:
-        if any("\ud800" <= character <= "\udfff" for character in name):
-            raise InputError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
-    y = _labels_of(names, labels, folder)
-    images = []
-    for name in names:
-        with Image.open(folder / name) as image:
-            resized = image.convert(mode) if size is None else image.convert(mode).resize(size[::-1])
-            images.append(np.asarray(resized, dtype=np.uint8))
-    shapes = {image.shape for image in images}
-    if len(shapes) > 1:
-        raise InputError(
-            f"The images have {len(shapes)} different sizes, such as {sorted(shapes)[:2]}; choose one with size=."
-        )
-    return as_images(np.stack(images)), y
-
-
-def _labels_of(names: list[str], labels: str | Path | pd.DataFrame, folder: Path) -> pd.Series:
-    table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels)
-    if table.shape[1] < 2:
-        raise InputError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
-    given = pd.Series(table.iloc[:, 1].to_numpy(), index=table.iloc[:, 0].astype(str).to_numpy(), dtype=object)
-    missing = given.index.difference(names)
-    if len(missing):
-        raise InputError(f"The table names {len(missing)} files that are not in {folder}, such as {missing[0]!r}.")
-    if not given.index.is_unique:
-        twice = given.index[given.index.duplicated()][0]
-        raise InputError(f"The table names {twice!r} more than once; give each file one label.")
-    y = given.reindex(names)
-    return y.where(y.notna(), None).rename("label")
 
 
 def read_dataset(dataset: Any) -> tuple[Array, Array]:

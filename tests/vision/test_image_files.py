@@ -1,0 +1,125 @@
+"""Folders of files: of several sizes, in part damaged, larger than the memory."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dips.vision import ImageClassifier, _image_pool, read_image_folder
+from dips.vision._image_files import read_images
+from dips.vision._image_folder import class_folders, find_images
+
+Image = pytest.importorskip("PIL.Image")
+
+
+def save(path, level=50, size=(12, 10), mode="RGB"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new(mode, size, level if mode == "L" else (level,) * 3).save(path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for k in range(4):
+        save(tmp_path / "scans" / f"{k}.png", 10 * k)
+    return tmp_path / "scans"
+
+
+def damage(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def read(folder, **how):
+    return read_images(folder, find_images(folder), **how)
+
+
+def test_a_folder_per_class_gives_the_labels(folder):
+    for name in ("cat/deep/1.png", "dog/2.PNG", "unlabeled/3.png", "cat/._4.png", ".trash/5.png"):
+        save(folder / name)
+    assert find_images(folder)[4:] == ["cat/deep/1.png", "dog/2.PNG", "unlabeled/3.png"]
+    assert class_folders(find_images(folder)) == [None] * 4 + ["cat", "dog", None]
+    X, y = read_image_folder(folder)
+    assert len(X) == 7
+    assert y.dropna().to_dict() == {"cat/deep/1.png": "cat", "dog/2.PNG": "dog"}
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="There is no folder"):
+        find_images(tmp_path / "none")
+
+
+@pytest.mark.parametrize("when", ["the header", "the pixels"])
+def test_damaged_files_are_refused_by_name_or_left_out(folder, when):
+    if when == "the header":
+        (folder / "1.png").write_bytes(b"")
+    else:
+        damage(folder / "1.png")
+    for cache in (False, folder / "cache"):
+        with pytest.raises(ValueError, match=r"1 of 4 image files in .* cannot be read: 1\.png \(.+\)\..*skip_damaged"):
+            read(folder, cache=cache)
+        found = read(folder, skip_damaged=True, cache=cache)
+        assert found.names == ["0.png", "2.png", "3.png"]
+        assert list(found.damaged) == ["1.png"]
+        assert found.images[:, 0, 0, 0].tolist() == [0, 20, 30]
+        assert "1 files cannot be read and are left out: 1.png" in found.notes[-1]
+
+
+def test_what_was_left_out_is_told_and_its_label_with_it(folder):
+    damage(folder / "1.png")
+    labels = pd.DataFrame({"file": [f"{k}.png" for k in range(4)], "label": list("abcd")})
+    with pytest.warns(UserWarning, match=r"1 files were left out: 1\.png"):
+        X, y = read_image_folder(folder, labels, skip_damaged=True)
+    assert (len(X), y.tolist()) == (3, ["a", "c", "d"])
+
+
+def test_a_folder_of_damaged_files_is_refused_even_if_they_may_be_left_out(folder):
+    for path in folder.iterdir():
+        damage(path)
+    for cache in (False, folder / "cache"):
+        with pytest.raises(ValueError, match="None of the 4 image files"):
+            read(folder, skip_damaged=True, cache=cache)
+
+
+def test_sizes_are_kept_or_chosen(folder):
+    assert read(folder, size="auto").size == (10, 12)
+    save(folder / "wide.png", size=(20, 10))
+    found = read(folder, size="auto")
+    assert found.size == (96, 96)
+    assert found.notes == ["5 of 5 images are resized to 96 by 96 pixels."]
+    assert read(folder, size=(10, 12)).notes == ["1 of 5 images are resized to 10 by 12 pixels."]
+
+
+def test_a_folder_is_gray_where_all_of_it_is(folder, tmp_path):
+    for k in range(2):
+        save(tmp_path / "gray" / f"{k}.png", mode="L")
+    assert (read(tmp_path / "gray").mode, read(folder).mode) == ("L", "RGB")
+    save(folder / "gray.png", mode="L")
+    assert read(folder).mode == "RGB"
+
+
+def test_deep_images_are_told_of(tmp_path):
+    Image.fromarray(np.arange(120, dtype=np.uint16).reshape(10, 12) * 9).save(tmp_path / "scan.png")
+    assert read(tmp_path).notes == ["1 images have more than eight bits; each is windowed to its own range."]
+
+
+def test_a_cache_is_made_once_and_again_when_a_file_changes(folder, tmp_path):
+    place = tmp_path / "cache"
+    first = read(folder, cache=place)
+    np.testing.assert_array_equal(first.images, read(folder, cache=False).images)
+    (made,) = place.glob("*.bytes")
+    before = made.stat().st_mtime_ns
+    read(folder, cache=place)
+    assert made.stat().st_mtime_ns == before
+    save(folder / "0.png", 99)
+    os.utime(folder / "0.png", ns=(1, 1))
+    assert read(folder, cache=place).images[0, 0, 0, 0] == 99
+
+
+def test_a_folder_larger_than_the_memory_is_cached_and_streamed(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("DIPS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(_image_pool, "_SHARE_OF_MEMORY", 0.0)
+    X, _ = read_image_folder(folder)
+    assert len(list((tmp_path / "cache" / "images").glob("*.bytes"))) == 1
+    clf = ImageClassifier("tiny", curator="none", n_steps=2, n_rounds=1, batch_size=2, unlabeled_ratio=1)
+    assert clf.fit(X, ["a", "b", "a", None]).predict(X).shape == (4,)
