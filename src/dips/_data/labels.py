@@ -135,6 +135,29 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     return Labels(codes, classes, _mark(column, classes, has_missing, all_are_classes=bool(is_class.all())))
 
 
+def labels_of_rows(model: object, y: Any, n_rows: int, unit: str = "rows") -> Labels:
+    """Return one label per row as codes; refuse none at all, and any other number of them."""
+    refuse_no_labels(model, y)
+    labels = encode_labels(y)
+    refuse_other_length(labels, n_rows, unit)
+    return labels
+
+
+def refuse_no_labels(model: object, y: Any) -> None:
+    """Say that a fit needs labels, in the words that scikit-learn's checks look for."""
+    if y is None:
+        raise InputError(f"This {type(model).__name__} estimator requires y to be passed, but the target y is None.")
+
+
+def refuse_other_length(labels: Labels, n_rows: int, unit: str = "rows") -> None:
+    """Say that X and y differ in length, in the words that scikit-learn's checks look for."""
+    if labels.codes.size != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} {unit}, y has "
+            f"{labels.codes.size}."
+        )
+
+
 def encode_values(y: Any) -> Labels:
     """Take every value that is not missing as a class, -1 too; however many classes there are, or none.
 

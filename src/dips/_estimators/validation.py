@@ -11,7 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._data.containers import n_rows
-from dips._data.labels import UNLABELED, Labels, encode_targets, encode_values
+from dips._data.labels import (
+    UNLABELED,
+    Labels,
+    encode_targets,
+    encode_values,
+    refuse_no_labels,
+    refuse_other_length,
+)
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, check_sample_weight
@@ -55,14 +62,9 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
 
 def check_targets(model: BaseEstimator, X: Any, y: Any, *, all_labeled: bool = False) -> list[Labels]:
     """Return the labels as codes: one column, or one per label where y is multi-label."""
-    if y is None:
-        raise InputError(f"This {type(model).__name__} estimator requires y to be passed, but the target y is None.")
+    refuse_no_labels(model, y)
     targets = encode_targets(y, all_labeled=all_labeled)
-    if n_rows(X) != targets[0].codes.size:
-        raise InputError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows(X)} rows, "
-            f"y has {targets[0].codes.size}."
-        )
+    refuse_other_length(targets[0], n_rows(X))
     return targets
 
 

@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from dips._data.columns import category_order
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._data.encoder import TableEncoder
-from dips._data.labels import UNLABELED, encode_labels, true_labels
+from dips._data.labels import UNLABELED, labels_of_rows, true_labels
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
-from dips.exceptions import InputError, InputTypeError
+from dips.exceptions import InputTypeError
 
 from ._beliefs import Beliefs, context_size
 from ._inference import FrozenNetwork
@@ -105,16 +105,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> PriorFittedClassifier:
         """Read the table; rows whose label is -1, None or NaN are unlabeled."""
         # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
-        if y is None:
-            raise InputError("This PriorFittedClassifier requires y to be passed, but the target y is None.")
         network = _network(str(SHIPPED if self.weights is None else self.weights))
         table = self._numbers(X, learn=True)
-        labels = encode_labels(y)
-        if len(table) != labels.codes.size:
-            raise InputError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(table)} rows, y has "
-                f"{labels.codes.size}."
-            )
+        labels = labels_of_rows(self, y, len(table))
 
         # Cut what is larger than the network was made for, and say so.
         self.notes_: list[str] = []

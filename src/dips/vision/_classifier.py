@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dips._data.containers import row_names
-from dips._data.labels import UNLABELED, Labels, encode_labels, true_labels
+from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
 from dips._estimators.samples import samples_frame
 from dips._estimators.validation import check_verified
 from dips._tools.arrays import Array
@@ -197,11 +197,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         verified : mask (n,), optional
             Labels that somebody has checked: never suspects, and trained on in every round.
         """
-        images, labels = as_images(X), encode_labels(y)
-        if images.shape[0] != labels.codes.size:
-            raise InputError(
-                f"X and y must have the same length; X has {images.shape[0]} images, y has {labels.codes.size}."
-            )
+        images = as_images(X)
+        labels = labels_of_rows(self, y, images.shape[0], "images")
         is_verified = check_verified(verified, None, [labels])[0].mask
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else output_file("checkpoint", self.checkpoint)
