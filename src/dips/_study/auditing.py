@@ -19,7 +19,7 @@ from dips._report.suspects import suspects_of
 from dips._review.notebook import NotebookReview
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
-from dips._study.data import read_data
+from dips._study.data import StudyData, read_data
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
@@ -159,22 +159,30 @@ def audit(
     )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
-    log = WarningLog(study.target.classes)
     observer.message("judging labels", 0.2)
+    findings = _judged(study, checked, command)
+    for sentence in findings.warnings:
+        observer.on_record({"event": "warning", "message": sentence})
+    return LabelAudit(findings.account, findings.noise_rate, findings.noise_interval, findings)
+
+
+def _judged(study: StudyData, settings: Settings, command: str | None) -> TableFindings:
+    """Judge the labels, and look for what else is doubtful."""
+    log = WarningLog(study.target.classes)
     preparation = Preparation(study.schema).learn(study.table)
     X, labeled = preparation.encode(study.table), np.flatnonzero(study.target.is_labeled)
     with caught_warnings() as messages:
-        rows = (study.examples(X), labeled, labeled[:0], checked)
+        rows = (study.examples(X), labeled, labeled[:0], settings)
         judge = JUDGE.fit(*rows)
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
-    uneven = uneven_values(judge, study, checked.seed)
+    uneven = uneven_values(judge, study, settings.seed)
     noise = noise_estimate(judge, uneven)
-    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, checked.seed, study.groups).leaks(noise)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise)
     account = account_of(
-        judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=checked.order
+        judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=settings.order
     )
-    findings = TableFindings(
+    return TableFindings(
         **study.to_report(),
         account=account,
         noise_rate=noise,
@@ -182,8 +190,8 @@ def audit(
         X=X,
         judge=judge,
         watched=watched,
-        metric=checked.metric,
-        settings=checked.to_json(),
+        metric=settings.metric,
+        settings=settings.to_json(),
         config={"command": command} if command else {},
         leaks=study.leaks_alone,
         reading=study.to_json(),
@@ -195,6 +203,3 @@ def audit(
             *(leak.sentence() for leak in study.leaks),
         ],
     )
-    for sentence in findings.warnings:
-        observer.on_record({"event": "warning", "message": sentence})
-    return LabelAudit(findings.account, findings.noise_rate, findings.noise_interval, findings)
