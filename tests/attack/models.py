@@ -21,7 +21,7 @@ from dips._study.data import read_data
 from dips._study.settings import Settings
 from dips._tools.files import sha256
 from dips.backbones._registry import default_estimator
-from dips.exceptions import ModelError
+from dips.exceptions import DipsError
 from tests.attack.outcomes import CLEAN, DIFFERENT, REFUSED, TRACEBACK
 from tests.patients import patients
 
@@ -81,7 +81,7 @@ def attack(place: Path, seed: int) -> str:
     rows = (_frame(table) if has_categories else table).head(20)
     try:
         p = load_model(folder).predict_proba(rows)
-    except ModelError as error:
+    except DipsError as error:
         return REFUSED if "\n" not in str(error) else TRACEBACK
     if not forged:
         return CLEAN if np.array_equal(p, load_model(base).predict_proba(rows)) else DIFFERENT
@@ -94,7 +94,7 @@ def _tamper(folder: Path, rng: random.Random) -> None:
     if path.name == "backbone.txt" or (path.suffix == ".json" and rng.random() < 0.8):
         (_edit_text if path.suffix == ".txt" else _edit_json)(path, rng)
         return
-    content = bytearray(path.read_bytes())
+    content = bytearray(path.read_bytes() or b"\0")
     kind = rng.choice(("flip", "number", "cut", "insert", "zero", "swap"))
     at = rng.randrange(len(content))
     if kind == "flip":

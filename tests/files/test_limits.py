@@ -41,16 +41,13 @@ def test_a_workbook_within_the_limits_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b'<dimension ref="A1:B4"', b'<dimension ref="A1:XFD1048576"'),
-        (b'<c r="B4"', b'<c r="XFD1048576"'),
-        (b'<row r="4"', b'<row r="4000000"'),
-        (b"</sheetData>", b"<row>" + b"<c/>" * 210_000 + b"</row></sheetData>"),
+        (b'<c r="B4"', b"<c xml:space='a long text between the name and the place'  r = 'XFD1048576'"),
+        (b'<row r="4"', b"<row r='4000000'"),
+        (b"</sheetData>", b'<row r="90"><c r="AAA90"/></row><row r="500"><c r="A500"><v>1</v></c></row></sheetData>'),
     ],
 )
-def test_a_sheet_of_too_many_cells_is_refused_before_it_is_read(tmp_path, monkeypatch, old, new):
-    monkeypatch.setenv("DIPS_MAX_EXPANSION", "2000")
-    if b"XFD" not in new:
-        monkeypatch.setenv("DIPS_MAX_CELLS", "200000")
+def test_a_sheet_of_too_many_cells_is_refused_before_it_is_in_memory(tmp_path, monkeypatch, old, new):
+    monkeypatch.setenv("DIPS_MAX_CELLS", "400")
     with pytest.raises(DataError, match="cells are read; use fewer, or set DIPS_MAX_CELLS"):
         read_table(workbook(tmp_path, in_sheet(old, new)))
 
@@ -61,10 +58,66 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path):
         read_table(path)
 
 
-def test_entities_are_refused(tmp_path):
-    laughs = b'<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><worksheet'
+def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path):
+    path = workbook(tmp_path, in_sheet(b'<dimension ref="A1:B4"', b'<dimension ref="A1:XFD1048576"'))
+    assert read_table(path).columns.to_pydict() == {"a": [1, 2, 3], "b": ["x", "y", "z"]}
+
+
+@pytest.mark.parametrize("part", ["worksheets", "styles", "workbook.xml.rels"])
+def test_a_workbook_that_is_far_more_work_than_its_size_suggests_is_refused(tmp_path, monkeypatch, part):
+    many = {
+        "worksheets": (b"</sheetData>", b"<row>" + b"<c/>" * 210_000 + b"</row></sheetData>"),
+        "styles": (b"</cellXfs>", b"<xf/>" * 210_000 + b"</cellXfs>"),
+        "workbook.xml.rels": (b"</Relationships>", b'<Relationship Id="a"/>' * 210_000 + b"</Relationships>"),
+    }[part]
+    path = workbook(tmp_path, lambda name, content: content.replace(*many) if part in name else content)
+    with pytest.raises(DataError, match="unpacks to more than 200,000 tags, which looks like an attack"):
+        read_table(path)
+
+
+def test_a_long_text_that_many_cells_share_is_counted_for_each(tmp_path):
+    spreadsheet = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    namespace = "http://schemas.openxmlformats.org"
+    listed = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{spreadsheet}.sharedStrings+xml"/></Types>'
+    shared = f'<sst xmlns="{namespace}/spreadsheetml/2006/main"><si><t>{"x" * 1_000_000}</t></si></sst>'
+    rows = '<row><c t="s"><v>0</v></c></row>' * 30 + "</sheetData>"
+    path = workbook(
+        tmp_path, lambda name, c: c.replace(b"</Types>", listed.encode()).replace(b"</sheetData>", rows.encode())
+    )
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/sharedStrings.xml", shared)
+    with pytest.raises(DataError, match="unpacks to more than 16 million characters"):
+        read_table(path)
+
+
+def test_only_the_first_rows_of_a_sheet_tell_whether_it_is_meant(tmp_path, monkeypatch):
+    book = openpyxl.Workbook()
+    for n in range(1_000):
+        book.active.append([n, n])
+    book.create_sheet("second").append(["age", "outcome"])
+    book["second"].append([50, "ill"])
+    book.save(tmp_path / "t.xlsx")
+    monkeypatch.setenv("DIPS_MAX_CELLS", "150")  # enough for a look at both sheets and for the second
+    assert read_table(tmp_path / "t.xlsx", wanted=["outcome"]).columns.to_pydict() == {"age": [50], "outcome": ["ill"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_entities_are_refused(tmp_path, encoding):
+    laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><worksheet'
+
+    def change(name, content):
+        return content.decode().replace("<worksheet", laughs).encode(encoding) if "worksheets" in name else content
+
     with pytest.raises(DataError, match="declares XML entities"):
-        read_table(workbook(tmp_path, in_sheet(b"<worksheet", laughs)))
+        read_table(workbook(tmp_path, change))
+
+
+def test_texts_that_read_like_missing_stay_what_they_are_in_excel(tmp_path):
+    frame = pd.DataFrame({"outcome": ["NA", "EU", "NA"], "when": pd.to_datetime(["2024-01-01", None, "2024-01-03"])})
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
+    table = read_table(tmp_path / "t.xlsx").columns
+    assert table.column("outcome").to_pylist() == ["NA", "EU", "NA"]
+    assert pa.types.is_timestamp(table.schema.field("when").type)
 
 
 def test_a_compressed_text_that_unpacks_to_too_much_is_refused_until_the_limit_is_raised(tmp_path, monkeypatch):

@@ -238,7 +238,7 @@ def _only_member(path: Path) -> Any:
 
 def _read_excel(path: Path, source: Any, how: _How) -> Table:
     sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
-    columns = [_from_series(sheet.rows.iloc[:, j]) for j in range(sheet.rows.shape[1])]
+    columns = [_from_series(values) for values in sheet.columns]
     return Table(pa.table(columns, names=sheet.header), str(path), sheet.notes)
 
 
