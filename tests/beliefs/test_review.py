@@ -1,10 +1,12 @@
 """What a review teaches: beliefs after some labels were checked, and what is worth checking."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dips._beliefs.lessons import Review
-from dips._beliefs.noise import NoiseRate, estimate_noise
+from dips._beliefs.noise import NoiseRate, estimate_noise, seen_through, transition
 from dips._beliefs.usefulness import check_gain
 from dips._data.verified import Verified
 
@@ -73,6 +75,42 @@ def test_a_wrong_label_that_was_found_excludes_a_clean_table():
     noise, _ = estimate_noise(answers, truth, rng, Verified(looked, np.where(looked, 1 - truth, -1)))
     assert noise.low > 0
     assert noise.posterior[0] < 1e-6
+
+
+def test_what_is_seen_of_a_checked_label_is_the_answer_and_what_it_had_been():
+    T, R = transition(0.2, 3), transition(0.1, 3)
+    labels, before = np.array([0, 1, 2, 2]), np.array([-1, 0, 2, -1])
+    seen = seen_through(0.2, labels, Verified(np.array([False, True, True, True]), before, error=0.1), 3)
+    for c in range(3):
+        naive = T[c, 0], R[c, 1] * T[c, 0], R[c, 2] * T[c, 2], R[c, 2]
+        np.testing.assert_allclose(seen[:, c], naive)
+
+
+def test_the_answer_of_a_reviewer_who_errs_is_weighed_by_bayes_rule():
+    before = np.random.RandomState(0).dirichlet([1, 1, 1], size=30)
+    said, R = np.arange(30) % 3, transition(0.1, 3)
+    belief = Review(said, Verified(np.ones(30, dtype=bool), np.full(30, -1), error=0.1), None).revise(before)
+    for i in range(30):
+        joint = [before[i, c] * R[c, said[i]] for c in range(3)]
+        np.testing.assert_allclose(belief[i], np.array(joint) / sum(joint))
+
+
+def test_false_alarms_of_a_reviewer_are_not_taken_for_wrong_labels():
+    """One label in ten is called wrong, as often as the reviewer errs: there need be no wrong label."""
+    called, looked = np.arange(300) % 10 == 0, np.arange(300) < 200
+    review, before = reviewed(called, looked, p_wrong=0.05)
+    told = Review(review.labels, replace(review.verified, error=0.1), None)
+    assert review.rate(NOISE, before).mean == pytest.approx(0.1, abs=0.02)
+    assert told.rate(NOISE, before).mean < 0.03
+    assert told.revise(before)[0, 0] > 0.8  # the label before stands against the reviewer's word
+
+
+def test_a_reviewer_who_errs_teaches_the_more_the_less_often():
+    looked = np.arange(100) < 30
+    review, before = reviewed(np.ones(100, dtype=bool), looked)
+    errors = (0.0, 0.1, 0.3)
+    rates = [Review(review.labels, replace(review.verified, error=e), None).rate(NOISE, before).mean for e in errors]
+    assert rates[0] > rates[1] > rates[2] > 0.2
 
 
 def test_labels_in_doubt_are_worth_checking_and_sure_ones_are_not():

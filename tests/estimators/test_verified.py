@@ -13,6 +13,7 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, characterize
 from dips._estimators.validation import check_verified
+from dips.curators import Beliefs
 from dips.curators._choose import curator_names
 from dips.datasets import flip_labels, make_quadrants
 from dips.exceptions import InputError
@@ -20,7 +21,7 @@ from tests.patients import quick_backbones
 
 X, TRUTH = make_quadrants(60, random_state=0)
 NOISY, WRONG = flip_labels(TRUTH, 0.3, random_state=0)
-CURATORS = curator_names("tables")
+CURATORS = [*curator_names("tables"), Beliefs(reviewer_error=0.3)]
 
 
 def backbone():

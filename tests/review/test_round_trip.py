@@ -67,9 +67,10 @@ def test_the_review_can_be_taken_up_without_its_table(finished, tmp_path):
     reviewed(desk, 6)
     before = corrections_frame(desk)
     (tmp_path / "patients.csv").unlink()
-    path = corrections_of_run(Run(tmp_path / "run"))
+    path, error = corrections_of_run(Run(tmp_path / "run"))
+    assert error is None  # nobody else has judged the same rows
     assert pd.read_csv(path)["label"].tolist() == before["label"].tolist()
-    assert corrections_of_run(Run(tmp_path / "run")) == path  # nothing new, so no new file
+    assert corrections_of_run(Run(tmp_path / "run"))[0] == path  # nothing new, so no new file
 
 
 def test_corrections_have_one_source(finished, tmp_path, capsys):
@@ -91,7 +92,7 @@ def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
     ended, stopped = {}, False
     for name, code in commands.items():
         plan = Plan([("training", [sys.executable, "-c", code])], page, "run-2")
-        training = Training(tmp_path / "run" / "review", lambda corrections, plan=plan: plan)
+        training = Training(tmp_path / "run" / "review", lambda corrections, error, plan=plan: plan)
         if name == "good":
             with pytest.raises(ReviewError, match="nothing to train again"):
                 training.start(desk)
@@ -148,13 +149,27 @@ def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
 def test_the_commands_of_train_again_make_a_run_and_a_comparison(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
     reviewed(desk, 8)
-    corrections = corrections_of_run(Run(tmp_path / "run"))
-    plan = retraining(Run(tmp_path / "run"), [tmp_path / "patients.csv"])(corrections)
+    corrections, _ = corrections_of_run(Run(tmp_path / "run"))
+    plan = retraining(Run(tmp_path / "run"), [tmp_path / "patients.csv"])(corrections, 0.0625)
     for _, command in plan.commands:
         assert command[1:3] == ["-m", "dips"]
         assert dips(command[3:]) == 0
     made = Run(tmp_path / "run-2")
     assert plan.made == str(made.folder)
     assert made.samples["verified"].sum() == 8
+    assert made.config["settings"]["reviewer_error"] == 0.062
+    assert any("about 6.2 % of them are taken for wrong" in note for note in made.summary["notes"])
     assert "<html" in plan.page.read_text()
-    assert Path(retraining(made, [])(corrections).made).name == "run-3"
+    assert Path(retraining(made, [])(corrections, None).made).name == "run-3"
+
+
+def test_rows_that_two_people_judged_tell_how_often_they_err(finished, tmp_path, capsys):
+    desk = desk_in(finished, tmp_path)
+    for k, row in enumerate(desk.queue.rows[:24]):
+        decide(desk, "anna", row)
+        (correct if k % 4 == 0 else decide)(desk, "bob", row)
+    table, run = str(tmp_path / "patients.csv"), str(tmp_path / "run")
+    assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run]) == 0
+    assert "are taken for wrong (--reviewer-error)" in capsys.readouterr().err
+    assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run, "--curator", "dips"]) == 0
+    assert "taken for wrong" not in capsys.readouterr().err

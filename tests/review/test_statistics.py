@@ -1,11 +1,13 @@
 """Estimates from the review itself, against figures computed by hand or by other libraries."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import cohen_kappa_score
 
-from dips._review.statistics import kappa, share, total
+from dips._review.statistics import kappa, reviewer_error, share, total
 
 from .reviews import correct, decide, desk_in
 
@@ -89,3 +91,38 @@ def test_agreement_names_pairs_and_what_is_divided(finished, tmp_path):
     assert found["pairs"][0]["n"] == 8
     assert found["pairs"][0]["same"] == 7
     assert found["pairs"][0]["kappa"]["value"] < 1
+
+
+class Said:
+    """Decisions that need no review: what each of two reviewers said of each row."""
+
+    def __init__(self, *reviewers):
+        self.rows = [
+            [SimpleNamespace(label=label) for label in said if label is not None]
+            for said in zip(*reviewers, strict=True)
+        ]
+
+    def by_row(self):
+        return {row: dict(enumerate(answers)) for row, answers in enumerate(self.rows)}
+
+    def settled(self):
+        return {row: a[0] for row, a in enumerate(self.rows) if len({each.label for each in a}) == 1}
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_how_often_two_reviewers_err_is_found_from_where_they_differ(n_classes):
+    rng, n = np.random.RandomState(0), 20_000
+    truth = rng.randint(n_classes, size=n)
+    first, second = (
+        np.where(rng.uniform(size=n) < 0.1, (truth + rng.randint(1, n_classes, n)) % n_classes, truth) for _ in range(2)
+    )
+    seldom = [label if k % 4 == 0 else None for k, label in enumerate(second)]
+    settled = [k for k in range(n) if seldom[k] is None or seldom[k] == first[k]]
+    expected = (first[settled] != truth[settled]).mean()
+    assert reviewer_error(Said(first, seldom), n_classes) == pytest.approx(expected, abs=0.01)
+
+
+def test_how_often_reviewers_err_is_unknown_where_few_rows_were_judged_twice():
+    assert reviewer_error(Said(["a"] * 30, ["a"] * 19 + [None] * 11), 2) is None
+    assert reviewer_error(Said(["a"] * 30, ["a"] * 30), 2) == 0
+    assert reviewer_error(Said(["a"] * 30, ["b"] * 30), 2) == 0  # nothing is settled

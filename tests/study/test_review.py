@@ -174,6 +174,18 @@ def test_the_order_is_a_choice(before):
         audit(TABLE, "outcome", order="useful", curator="dips")
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"reviewer_error": 0.5}, "share of wrong answers, from 0 to below 0.5; got 0.5"),
+        ({"reviewer_error": 0.1, "curator": "dips"}, "needs a curator that believes, and 'dips' does not"),
+    ],
+)
+def test_a_reviewer_error_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(SettingsError, match=message):
+        audit(TABLE, "outcome", **settings)
+
+
 def test_nothing_of_the_data_becomes_markup_on_the_page(before, after):
     hostile = "<img src=x onerror=alert(1)>"
     found = compare_runs(before, after)

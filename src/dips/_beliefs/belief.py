@@ -35,14 +35,14 @@ def average_beliefs(
 
 
 def believe(p: Array, labels: Array, rate: float) -> Array:
-    """p(true class | row, label) from p(true class | row) and the noise rate: Bayes' rule.
+    """p(true class | row, label) from p(true class | row) and the noise rate: Bayes' rule; -1 is a label not known.
 
     Examples
     --------
     >>> believe(np.array([[0.9, 0.1]]), np.array([1]), rate=0.2).round(3)
     array([[0.692, 0.308]])
     """
-    joint = p * transition(rate, p.shape[1])[:, labels].T
+    joint = p * np.where(labels[:, None] >= 0, transition(rate, p.shape[1])[:, labels].T, 1.0)
     return joint / joint.sum(axis=1, keepdims=True)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from dips._beliefs.noise import NoiseRate
+from dips._beliefs.noise import NoiseRate, transition
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
@@ -28,8 +28,8 @@ class Review:
 
     Attributes
     ----------
-    labels : (n,) codes, the verified ones true
-    verified : which of them were checked, and what they were before
+    labels : (n,) codes, the verified ones as reviewers say
+    verified : which of them were checked, what they were before, and how often reviewers err
     columns : (n, p) scaled columns that wrong labels may have in common, or None
     """
 
@@ -39,12 +39,12 @@ class Review:
 
     @property
     def given(self) -> Array:
-        """Labels before the review, (n,), as far as they are known."""
-        return np.where(self.teaches, self.verified.before, self.labels)
+        """Labels before the review, (n,), -1 where they are not known."""
+        return np.where(self.verified.mask, self.verified.before, self.labels)
 
     @property
     def teaches(self) -> Array:
-        """Mask of the labels of which it is known whether they were wrong."""
+        """Mask of the labels of which it was said whether they are wrong."""
         return self.verified.mask & (self.verified.before >= 0)
 
     def known_classes(self, n_classes: int) -> Array:
@@ -52,39 +52,52 @@ class Review:
         return np.bincount(self.given[self.teaches], minlength=n_classes) >= _ENOUGH_CHECKED
 
     def revise(self, before: Array) -> Array:
-        """Return beliefs (n, C) after the lessons of the review; a verified label is true."""
-        belief, rows, given = before.copy(), np.arange(self.labels.size), self.given
-        lessons = self._lessons(before)
+        """Return beliefs (n, C) after the lessons of the review; a verified label is true, unless reviewers err."""
+        belief, lessons = before.copy(), self._lessons(before)
         if lessons is not None:
-            belief[rows, given] = 0
-            share = lessons.p_wrong(lessons.weights) / np.maximum(belief.sum(axis=1), 1e-12)
-            belief *= share[:, None]
-            belief[rows, given] = 1 - belief.sum(axis=1)
-        belief[self.verified.mask] = np.eye(before.shape[1])[self.labels[self.verified.mask]]
-        return belief
+            rows = np.flatnonzero(self.given >= 0)
+            at_given = rows, self.given[rows]
+            belief[at_given] = 0
+            share = lessons.p_wrong(lessons.weights)[rows] / np.maximum(belief[rows].sum(axis=1), 1e-12)
+            belief[rows] *= share[:, None]
+            belief[at_given] = 1 - belief[rows].sum(axis=1)
+        return self._with_answers(belief)
 
     def rate(self, noise: NoiseRate, before: Array) -> NoiseRate:
         """Return the share of labels as given that are wrong: those found, and those expected among the others."""
         lessons = self._lessons(before)
         if lessons is None:
             return noise
-        n, unseen = self.labels.size, ~self.verified.mask
-        found = (self.labels != self.given).sum()
+        n, unseen, looked = self.labels.size, ~self.verified.mask, np.flatnonzero(self.teaches)
+        found = (1 - self.revise(before)[looked, self.given[looked]]).sum()
         mean = (found + lessons.p_wrong(lessons.weights)[unseen].sum()) / n
         draws = [lessons.p_wrong(weights)[unseen].sum() / n for weights in lessons.draws()]
         sd = np.hypot(np.std(draws), unseen.mean() * (noise.high - noise.low) / 4)
         low, high = max(found / n, mean - 2 * sd), min(1.0, mean + 2 * sd)
         return replace(noise, mean=float(mean), low=float(low), high=float(high))
 
+    def _with_answers(self, belief: Array) -> Array:
+        """Beliefs after the reviewers' answers, by Bayes' rule."""
+        checked, n_classes = self.verified.mask, belief.shape[1]
+        if not self.verified.error:
+            belief[checked] = np.eye(n_classes)[self.labels[checked]]
+        else:
+            joint = belief[checked] * transition(self.verified.error, n_classes)[:, self.labels[checked]].T
+            belief[checked] = joint / joint.sum(axis=1, keepdims=True)
+        return belief
+
     def _lessons(self, before: Array) -> _Lessons | None:
         if not self.teaches.any():
             return None
-        odds = logit(np.clip(1 - before[np.arange(self.labels.size), self.given], _SURE, 1 - _SURE))
-        inputs = [odds, np.eye(before.shape[1])[self.given], *([] if self.columns is None else [self.columns])]
+        given, n_classes = np.where(self.given >= 0, self.given, self.labels), before.shape[1]
+        odds = logit(np.clip(1 - before[np.arange(given.size), given], _SURE, 1 - _SURE))
+        inputs = [odds, np.eye(n_classes)[given], *([] if self.columns is None else [self.columns])]
         n_columns = 0 if self.columns is None else self.columns.shape[1]
         of_column = _SD_OF_COLUMNS / max(n_columns, 1) ** 0.5
-        sd = np.array([_SD_OF_SLOPE, *[_SD_OF_CLASS] * before.shape[1], *[of_column] * n_columns])
-        return _Lessons.learned(np.column_stack(inputs), odds, self.teaches, self.labels != self.given, sd)
+        sd = np.array([_SD_OF_SLOPE, *[_SD_OF_CLASS] * n_classes, *[of_column] * n_columns])
+        error = self.verified.error
+        alarms = error, error / (n_classes - 1)  # a right label is called wrong; a wrong one, right
+        return _Lessons.learned(np.column_stack(inputs), odds, self.teaches, self.labels != given, sd, *alarms)
 
 
 @dataclass(frozen=True)
@@ -105,18 +118,29 @@ class _Lessons:
     root: Array
 
     @classmethod
-    def learned(cls, inputs: Array, odds: Array, teaches: Array, wrong: Array, sd: Array) -> _Lessons:
-        """Learn from the rows that teach, with weights of these standard deviations around 0."""
-        Z, offset, wrong, precision = inputs[teaches], odds[teaches], wrong[teaches], sd**-2.0
+    def learned(
+        cls, inputs: Array, odds: Array, teaches: Array, called_wrong: Array, sd: Array, false: float, missed: float
+    ) -> _Lessons:
+        """Learn from the rows that teach, with weights of these standard deviations around 0.
+
+        Reviewers call a right label wrong with probability `false`, and a wrong one right with probability `missed`.
+        """
+        Z, offset, called_wrong, precision = inputs[teaches], odds[teaches], called_wrong[teaches], sd**-2.0
+
+        def called(w: Array) -> tuple[Array, Array]:
+            """Probability that each label is called wrong, and its slope in the log odds."""
+            p = expit(offset + Z @ w)
+            return np.clip(false + (1 - false - missed) * p, 1e-12, 1 - 1e-12), (1 - false - missed) * p * (1 - p)
 
         def loss(w: Array) -> tuple[float, Array]:
-            after = offset + Z @ w
-            surprise = np.logaddexp(0, np.where(wrong, -after, after)).sum()
-            return float(surprise + (precision * w**2).sum() / 2), Z.T @ (expit(after) - wrong) + precision * w
+            p, slope = called(w)
+            surprise = -np.log(np.where(called_wrong, p, 1 - p)).sum()
+            by_odds = slope * (p - called_wrong) / (p * (1 - p))
+            return float(surprise + (precision * w**2).sum() / 2), Z.T @ by_odds + precision * w
 
         weights = minimize(loss, np.zeros(sd.size), jac=True, method="L-BFGS-B").x
-        p = expit(offset + Z @ weights)
-        curvature = (Z.T * (p * (1 - p))) @ Z + np.diag(precision)
+        p, slope = called(weights)
+        curvature = (Z.T * (slope**2 / (p * (1 - p)))) @ Z + np.diag(precision)
         return cls(inputs, odds, weights, np.linalg.cholesky(np.linalg.inv(curvature)))
 
     def p_wrong(self, weights: Array) -> Array:

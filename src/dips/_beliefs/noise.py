@@ -81,7 +81,8 @@ def estimate_noise(
 ) -> tuple[NoiseRate, list[Panel]]:
     """Return what the noise rate may be, and the panel of teachers under each rate.
 
-    Verified labels take part in the likelihood as what they are: the true class, and what it had been mistaken for.
+    Verified labels take part in the likelihood as what they are: what a reviewer, who may err, takes for the true
+    class, and what it had been mistaken for.
     Whoever chose them by their columns and labels, the most suspicious first for instance, has not biased it: given
     these, what the check found depends on the truth alone. The mere share of wrong labels among them would be biased.
 
@@ -135,22 +136,21 @@ def transition(rate: float, n_classes: int) -> Array:
 def seen_through(rate: float, labels: Array, verified: Verified, n_classes: int) -> Array:
     """Probability (n, C) of what is known of each label, for every true class.
 
-    Of a verified label that is 0 for all classes but its own, and there the probability of what it was before; where
-    that is not known, 1.
+    Of a verified label that is the probability of the reviewer's answer, 0 for all classes but one if reviewers never
+    err, times that of the label before; where that is not known, 1.
 
     Examples
     --------
-    >>> known = Verified(np.array([False, True, True]), np.array([-1, 0, -1]))
+    >>> known = Verified(np.array([False, True, True]), np.array([-1, 0, -1]), error=0.1)
     >>> seen_through(0.2, np.array([0, 1, 1]), known, 2).round(2)
-    array([[0.8, 0.2],
-           [0. , 0.2],
-           [0. , 1. ]])
+    array([[0.8 , 0.2 ],
+           [0.08, 0.18],
+           [0.1 , 0.9 ]])
     """
-    T = transition(rate, n_classes)
+    T, answer = transition(rate, n_classes), transition(verified.error, n_classes)
     seen, checked = T[:, labels].T.copy(), np.flatnonzero(verified.mask)
-    true, before = labels[checked], verified.before[checked]
-    seen[checked] = 0
-    seen[checked, true] = np.where(before >= 0, T[true, before], 1.0)
+    said, before = labels[checked], verified.before[checked]
+    seen[checked] = answer[:, said].T * np.where(before[:, None] >= 0, T[:, before].T, 1.0)
     return seen
 
 

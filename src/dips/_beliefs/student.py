@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class BeliefTraining:
 
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Judge the labels, choose unlabeled rows, and train the student."""
-        verified = verified or Verified.nothing(given.size)
+        verified = replace(verified or Verified.nothing(given.size), error=self.curator.reviewer_error)
         state, began = RoundsState(given, verified.mask), time.perf_counter()
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         labels = given[labeled]

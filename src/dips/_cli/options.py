@@ -32,17 +32,23 @@ def _as_typed(value: Any) -> Any:
     return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
 
 
-def corrections_from(context: typer.Context, corrections: Path | None, reviewed: Path | None) -> str | None:
-    """The file of corrections: as named, or written of what was decided on a run."""
+def corrections_from(
+    context: typer.Context, corrections: Path | None, reviewed: Path | None, error: float | None, curator: str
+) -> dict[str, Any]:
+    """The file of corrections, as named or written of what was decided on a run, and how often it is wrong."""
     if reviewed is None:
-        return None if corrections is None else str(corrections)
+        return {"corrections": None if corrections is None else str(corrections), "reviewer_error": error}
     source = context.get_parameter_source("corrections")
     if source is not None and source.name == "COMMANDLINE":
         raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
     from dips._study.reviewing import corrections_of_run
     from dips._study.run import Run
+    from dips._study.settings import believes
 
-    return str(corrections_of_run(Run(reviewed)))
+    path, estimated = corrections_of_run(Run(reviewed))
+    if error is None and estimated is not None and believes(curator):
+        error = round(estimated, 3)
+    return {"corrections": str(path), "reviewer_error": error}
 
 
 class CommandWithNames(TyperCommand):
@@ -121,6 +127,14 @@ CorrectionsFile = Annotated[
 ]
 Reviewed = Annotated[
     Path | None, typer.Option("--reviewed", help="A run whose review is taken up: what was decided, as corrections.")
+]
+ReviewerError = Annotated[
+    float | None,
+    typer.Option(
+        "--reviewer-error",
+        help="Share of the checked labels that reviewers got wrong, such as 0.1.  [default: 0; with --reviewed, "
+        "estimated from rows that two reviewers judged]",
+    ),
 ]
 Order = Annotated[
     str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,12 @@ class Verified:
     ----------
     mask : (n,) of the rows whose label somebody has checked
     before : (n,) codes of the labels before they were checked, -1 where that is not known
+    error : how often whoever checked a label was wrong about it
     """
 
     mask: Array
     before: Array
+    error: float = 0.0
 
     @classmethod
     def nothing(cls, n_rows: int) -> Verified:
@@ -30,9 +32,9 @@ class Verified:
 
     def at(self, rows: Rows | Array) -> Verified:
         """Return the same for some of the rows."""
-        return Verified(self.mask[rows], self.before[rows])
+        return replace(self, mask=self.mask[rows], before=self.before[rows])
 
     def followed_by(self, n_rows: int) -> Verified:
         """Return the same with so many rows after them of which none is verified."""
         more = Verified.nothing(n_rows)
-        return Verified(np.append(self.mask, more.mask), np.append(self.before, more.before))
+        return replace(self, mask=np.append(self.mask, more.mask), before=np.append(self.before, more.before))

@@ -18,6 +18,7 @@ from dips._review.queue import Queue
 _LEVEL = 0.95
 _PRIOR = 4.0  # wrong labels' worth of trust in p_wrong before anything was looked at
 _AHEAD = 10
+_ENOUGH_JUDGED_TWICE = 20  # rows, to know how often reviewers err
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,24 @@ def agreement(decisions: Decisions) -> list[dict[str, Any]]:
             found = _plain(kappa(*labels))
             pairs.append({"reviewers": [one, other], "n": len(both), "same": same, "kappa": found})
     return pairs
+
+
+def reviewer_error(decisions: Decisions, n_classes: int) -> float | None:
+    """How often what reviewers settled on is wrong, from the rows that two of them judged; None with too few of these.
+
+    Two who err independently, each in a share e of the rows and evenly over the other classes, give different answers
+    with probability 2e - e²C/(C - 1); that is solved for e. Where two agree, both must have made the same error.
+    """
+    answers = decisions.by_row()
+    pairs = [pair for found in answers.values() for pair in combinations((a.label for a in found.values()), 2)]
+    if len(pairs) < _ENOUGH_JUDGED_TWICE:
+        return None
+    differ, most = sum(a != b for a, b in pairs) / len(pairs), (n_classes - 1) / n_classes
+    alone = most * (1 - max(1 - differ / most, 0) ** 0.5)
+    same_error = alone**2 / (n_classes - 1)
+    agreed = same_error / ((1 - alone) ** 2 + same_error)
+    n_alone = [len(answers[row]) == 1 for row in decisions.settled()]
+    return sum(alone if one else agreed for one in n_alone) / max(len(n_alone), 1)
 
 
 def _next_ten(

@@ -106,6 +106,7 @@ def audit(
     skip_rows: int | None = None,
     verified: str | None = None,
     corrections: Path | str | None = None,
+    reviewer_error: float | None = None,
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     backbone: str = "xgboost",
@@ -125,7 +126,7 @@ def audit(
         The column with the labels.
     id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, keep_label, positive
         How to read the table; see :func:`fit`.
-    verified, corrections
+    verified, corrections, reviewer_error
         What somebody has checked; see :func:`fit`.
     backbone, curator : str
         By name; "auto" is the default curator of the estimators.
@@ -155,7 +156,8 @@ def audit(
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        keep_label=keep_label, positive=positive, backbone=backbone, curator=curator, seed=seed, jobs=jobs, order=order,
+        reviewer_error=reviewer_error, keep_label=keep_label, positive=positive, backbone=backbone, curator=curator,
+        seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)

@@ -40,7 +40,7 @@ class Candidate:
         """
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
-        curator = settings.curator if self.curates else "none"
+        curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:
             alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
             return alone.keep_together(examples.groups_at(labeled)).fit(

@@ -112,7 +112,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
     given = target
-    target, verified, notes = review(table, given, ids, settings.verified, corrections)
+    error = settings.reviewer_error or 0.0
+    target, verified, notes = review(table, given, ids, settings.verified, corrections, error)
     table.notes.extend(notes)
     duplicates = find_duplicates(table, schema, target.codes, verified.mask)
     of_group = None if settings.group is None else group_codes(table, settings.group)

@@ -62,6 +62,7 @@ def fit(
     skip_rows: int | None = None,
     verified: str | None = None,
     corrections: Path | str | None = None,
+    reviewer_error: float | None = None,
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     metric: str = "accuracy",
@@ -116,6 +117,9 @@ def fit(
         The column that holds yes where somebody has checked the label.
     corrections : path, optional
         A file with what reviewers say of labels.
+    reviewer_error : float, optional
+        How often whoever checked a label is wrong about it. Above 0 a verified label is weighed against the models'
+        answers, and counts for as much as it is then believed; it still is no suspect. Without it nobody errs.
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
@@ -169,9 +173,9 @@ def fit(
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        keep_label=keep_label, positive=positive, metric=metric, costs=costs, keep=keep, backbone=backbone,
-        labeler=labeler, curator=curator, rounds=rounds, holdout=holdout, max_unlabeled=max_unlabeled,
-        time_limit=time_limit, seed=seed, jobs=jobs, order=order,
+        reviewer_error=reviewer_error, keep_label=keep_label, positive=positive, metric=metric, costs=costs,
+        keep=keep, backbone=backbone, labeler=labeler, curator=curator, rounds=rounds, holdout=holdout,
+        max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
     with RunFolder(out, force).held() as folder:
         return _fit(folder, data, unlabeled, checked, command, observer)

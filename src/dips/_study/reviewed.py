@@ -19,7 +19,12 @@ _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
 def review(
-    table: Table, target: Target, ids: list[str], column: str | None, corrections: Corrections | None
+    table: Table,
+    target: Target,
+    ids: list[str],
+    column: str | None,
+    corrections: Corrections | None,
+    error: float = 0.0,
 ) -> tuple[Target, Verified, list[str]]:
     """Return the labels after the corrections, which of them are verified, and notes on that.
 
@@ -29,20 +34,21 @@ def review(
     ids : columns that name a row
     column : holds yes where a label is verified
     corrections : what reviewers say of labels
+    error : how often they are wrong
     """
-    verified = Verified.nothing(table.n_rows)
+    verified = replace(Verified.nothing(table.n_rows), error=error)
     if column is not None:
         verified = replace(verified, mask=_marked(table, column, target))
     if corrections is None:
-        n = int(verified.mask.sum())
-        return target, verified, [f"{n:,} labels are verified."] if column is not None else []
+        note = f"{verified.mask.sum():,} labels are verified{_in_doubt(error)}."
+        return target, verified, [note] if column is not None else []
     keys = Table(table.columns.select(ids), table.source) if ids else None
     after = corrections.apply(target.names(target.codes), keys)
     codes = {c: code for code, c in enumerate(target.classes)}
     labels = replace(target.labels, codes=np.array([codes.get(label, UNLABELED) for label in after.y]))
     refuse_unusable(labels, target.name, "after the corrections ")
     before = np.where(after.verified, target.codes, UNLABELED)
-    verified = Verified((verified.mask | after.verified) & labels.is_labeled, before)
+    verified = Verified((verified.mask | after.verified) & labels.is_labeled, before, error)
     return replace(target, labels=labels), verified, [_note(target.codes, labels.codes, verified)]
 
 
@@ -69,4 +75,8 @@ def _note(before: Array, after: Array, verified: Verified) -> str:
     parts = [f"{verified.mask.sum():,} labels are verified; {n_changed:,} of them were corrected"]
     parts += [f"{n_new:,} are new"] if n_new else []
     parts += [f"{n_unlabeled:,} rows count as unlabeled"] if n_unlabeled else []
-    return f"{', '.join(parts)}."
+    return f"{', '.join(parts)}{_in_doubt(verified.error)}."
+
+
+def _in_doubt(error: float) -> str:
+    return f"; about {100 * error:.2g} % of them are taken for wrong ({option('reviewer_error')})" if error else ""

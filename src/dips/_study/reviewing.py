@@ -29,13 +29,14 @@ from dips._review.layout import lay_out
 from dips._review.material import CORRECTION, GIVEN, ROW, Material, Showing, Source
 from dips._review.notebook import NotebookReview
 from dips._review.pictures import read_pictures
+from dips._review.statistics import reviewer_error
 from dips._review.store import Store
 from dips._review.training import Plan, Training, write_corrections
 from dips._study.account import id_columns
 from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
 from dips._study.run import Run
-from dips._study.settings import Settings
+from dips._study.settings import Settings, believes
 from dips._tools.files import sha256, without_nan
 from dips.exceptions import DataError, ReviewError
 
@@ -99,15 +100,19 @@ def server_class() -> type[ReviewServer]:
     return ReviewServer
 
 
-def corrections_of_run(run: Run) -> Path:
-    """Write what was decided on a run to a file of corrections; return it. The run's table is not needed."""
+def corrections_of_run(run: Run) -> tuple[Path, float | None]:
+    """Write what was decided on a run to a file of corrections; return it, and how often it is wrong, if that is known.
+
+    The run's table is not needed.
+    """
     of_images = run.config.get("unit") == IMAGE
     material = material_of_run(run) if of_images else _without_table(run, run.samples)
     desk = Desk(material, _store(run, material))
     corrections = corrections_frame(desk)
     if not desk.decisions.settled():
         raise ReviewError(f"Nothing was decided on {run.folder} yet; look at its suspects with  dips review first.")
-    return write_corrections(corrections, review_folder(run))
+    error = reviewer_error(desk.decisions, len(material.classes))
+    return write_corrections(corrections, review_folder(run)), error
 
 
 def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = None) -> Material:
@@ -228,22 +233,28 @@ def _checksum(run: Run) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path], Plan]:
+def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float | None], Plan]:
     """How a run is made again with corrections, beside the first one, and compared with it."""
 
-    def plan(corrections: Path) -> Plan:
+    def plan(corrections: Path, error: float | None) -> Plan:
         out = _beside(run.folder.resolve())
         page = out / "comparison.html"
         python = [sys.executable, "-m", "dips"]
         unlabeled = [argument for path in _unlabeled_paths(run) for argument in ("--unlabeled", str(path))]
         fit = [
             *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
-            "--corrections", str(corrections.resolve()),
+            "--corrections", str(corrections.resolve()), *_told(error, run),
         ]  # fmt: skip
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
         return Plan([("training", fit), ("comparing", compare)], page, str(out))
 
     return plan
+
+
+def _told(error: float | None, run: Run) -> list[str]:
+    if error is None or not believes(run.config["settings"]["curator"]):
+        return []
+    return ["--reviewer-error", f"{error:.3f}"]
 
 
 def _beside(folder: Path) -> Path:

@@ -15,6 +15,7 @@ from dips._report.suspects import ORDERS
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option
 from dips.backbones._registry import default_names
+from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
 
@@ -39,6 +40,7 @@ class Settings:
     skip_rows : lines above the header; None finds out
     verified : the column that holds yes where somebody has checked the label
     corrections : a file with what reviewers say of labels
+    reviewer_error : how often whoever checked a label is wrong about it; None is 0
     keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
     positive : the class that ROC AUC and average precision are about; None for the last in order
     metric : what decides between the models
@@ -66,6 +68,7 @@ class Settings:
     skip_rows: int | None = None
     verified: str | None = None
     corrections: str | None = None
+    reviewer_error: float | None = None
     keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
@@ -114,6 +117,7 @@ class Settings:
         if self.skip_rows is not None and self.skip_rows < 0:
             raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
         self._check_order()
+        self._check_reviewer_error()
         listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
         return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
 
@@ -160,15 +164,37 @@ class Settings:
     def _check_order(self) -> None:
         if self.order not in ORDERS:
             raise SettingsError(f"order {self.order!r} is not known; there are {', '.join(ORDERS)}.")
-        if self.order == "useful" and not resolve_curator(self.curator, "tables").believes:
+        if self.order == "useful" and not believes(self.curator):
             raise SettingsError(
                 f"order='useful' needs a curator that believes, and {self.curator!r} does not; leave one of the "
                 "two out."
             )
 
+    def _check_reviewer_error(self) -> None:
+        error = self.reviewer_error
+        if error is not None and not 0 <= error < 0.5:
+            raise SettingsError(
+                f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error:g}."
+            )
+        if error and not believes(self.curator):
+            raise SettingsError(
+                f"{option('reviewer_error')} needs a curator that believes, and {self.curator!r} does not; leave "
+                "one of the two out."
+            )
+
+    def make_curator(self) -> Curator:
+        """Return the curator, told how often reviewers err."""
+        curator = resolve_curator(self.curator, "tables")
+        return curator.set_params(reviewer_error=self.reviewer_error) if self.reviewer_error else curator
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+def believes(curator: str) -> bool:
+    """Whether the curator of this name judges by beliefs."""
+    return resolve_curator(curator, "tables").believes
 
 
 def _several(names: Any) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def audit(
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
+    reviewer_error: o.ReviewerError = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.Backbone = "xgboost",
     curator: o.CuratorName = "auto",
@@ -87,7 +88,7 @@ def audit(
             sheet=sheet,
             skip_rows=skip_rows,
             verified=verified,
-            corrections=o.corrections_from(context, corrections, reviewed),
+            **o.corrections_from(context, corrections, reviewed, reviewer_error, curator),
             keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,

@@ -42,6 +42,7 @@ def fit(
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
+    reviewer_error: o.ReviewerError = None,
     keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
@@ -93,7 +94,7 @@ def fit(
                 sheet=sheet,
                 skip_rows=skip_rows,
                 verified=verified,
-                corrections=o.corrections_from(context, corrections, reviewed),
+                **o.corrections_from(context, corrections, reviewed, reviewer_error, curator),
                 keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,
