@@ -192,5 +192,5 @@ def test_features_are_the_rows_as_the_classifier_sees_them(family):
 def test_every_family_of_the_package_is_tested_here():
     tested = {type(find_backbone(f.estimator())) for f in FAMILIES.values() if not f.needs or find_spec(f.needs)}
     missing = {f.needs for f in FAMILIES.values() if f.needs and not find_spec(f.needs)}
-    built_in = {f for f in families() if f.__module__.startswith("dips.") and not missing & set(f.libraries)}
+    built_in = {f for f in families() if f.__module__.startswith("dips.backbones.") and not missing & set(f.libraries)}
     assert built_in <= tested | {PipelineBackbone}  # which every test here puts around the others

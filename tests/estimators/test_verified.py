@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_validate
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, characterize
-from dips._estimators.validation import check_verified
+from dips._data.verified import check_verified
 from dips.curators import Beliefs
 from dips.curators._choose import curator_names
 from dips.datasets import flip_labels, make_quadrants

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dips._data.labels import UNLABELED
+from dips._data.labels import UNLABELED, Labels, encode_targets, encode_values
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import InputError
 
 
 @dataclass(frozen=True)
@@ -38,3 +40,49 @@ class Verified:
         """Return the same with so many rows after them of which none is verified."""
         more = Verified.nothing(n_rows)
         return replace(self, mask=np.append(self.mask, more.mask), before=np.append(self.before, more.before))
+
+
+def check_verified(verified: Any, y_given: Any, targets: list[Labels]) -> list[Verified]:
+    """Return which labels of each target are verified, and what they were before; refuse a mask that does not fit."""
+    n, several = targets[0].codes.size, len(targets) > 1
+    if verified is None:
+        if y_given is not None:
+            raise InputError("y_given says what verified labels were before; say which are, with verified.")
+        return [Verified.nothing(n) for _ in targets]
+    mask = _mask(verified, n, len(targets))
+    before = _labels_before(y_given, targets)
+    for labels, of_label in zip(targets, mask.T, strict=True):
+        unlabeled = np.flatnonzero(of_label & ~labels.is_labeled)
+        if unlabeled.size and not (several and np.ndim(verified) == 1):
+            raise InputError(f"verified marks row {unlabeled[0]}, which has no label; mark labeled rows only.")
+    return [Verified(m & t.is_labeled, b) for m, b, t in zip(mask.T, before, targets, strict=True)]
+
+
+def _mask(verified: Any, n: int, n_targets: int) -> Array:
+    """One column of booleans per target; a single one serves all of them."""
+    mask = np.asarray(verified)
+    fits = mask.shape == (n,) or (n_targets > 1 and mask.shape == (n, n_targets))
+    is_mask = mask.dtype == bool or (mask.dtype.kind in "iufO" and np.isin(mask, (0, 1)).all())
+    if not (fits and is_mask):
+        wanted = f"({n},)" if n_targets == 1 else f"({n},) or ({n}, {n_targets})"
+        raise InputError(
+            f"verified must be a mask of shape {wanted}, True where somebody has checked the label; got {mask.dtype} "
+            f"of shape {mask.shape}."
+        )
+    return np.broadcast_to(mask.reshape(n, -1).astype(bool), (n, n_targets))
+
+
+def _labels_before(y_given: Any, targets: list[Labels]) -> list[Array]:
+    """Codes of the labels as they were given; a label that is no class now, or was missing, is not known."""
+    n = targets[0].codes.size
+    if y_given is None:
+        return [np.full(n, UNLABELED) for _ in targets]
+    columns = [encode_values(y_given)] if len(targets) == 1 else encode_targets(y_given)
+    if len(columns) != len(targets) or columns[0].codes.size != n:
+        raise InputError(f"y_given must be labels like y, {n} rows of them; got {columns[0].codes.size}.")
+    codes = []
+    for labels, before in zip(targets, columns, strict=True):
+        known = {label: code for code, label in enumerate(labels.classes.tolist())}
+        translated = [known.get(label, UNLABELED) for label in before.classes.tolist()]
+        codes.append(np.array([*translated, UNLABELED])[before.codes])
+    return codes

@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from dips._data.labels import Labels
+from dips._data.verified import check_verified
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_curated_learner
 from dips._estimators.plots import draw_calibration, draw_curves, draw_map
@@ -22,7 +23,6 @@ from dips._estimators.validation import (
     all_or_nothing,
     check_estimator_parameter,
     check_targets,
-    check_verified,
     check_weights,
 )
 from dips._tools.arrays import Array, Rows

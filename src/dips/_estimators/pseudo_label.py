@@ -18,6 +18,7 @@ from dips._data.containers import n_rows
 from dips._data.labels import Labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import NumberedPool, Pool
+from dips._data.verified import check_verified
 from dips._estimators.base import CuratingClassifier, one_or_list
 from dips._estimators.learners import make_pseudo_learner, resolve_labeler
 from dips._estimators.remote import RemoteFit, is_remote
@@ -28,7 +29,6 @@ from dips._estimators.validation import (
     append_unlabeled,
     check_estimator_parameter,
     check_targets,
-    check_verified,
     check_weights,
 )
 from dips._rounds.state import RoundsState

@@ -14,11 +14,11 @@ from sklearn.utils.metaestimators import available_if
 
 from dips._data.containers import check_columns, take
 from dips._data.labels import UNLABELED, Labels
-from dips._data.verified import Verified
+from dips._data.verified import Verified, check_verified
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import all_or_nothing, check_targets, check_verified
+from dips._estimators.validation import all_or_nothing, check_targets
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
 from dips._tools.sklearn_compat import HasMethods, fit_context, raise_for_params

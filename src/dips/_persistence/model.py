@@ -28,6 +28,7 @@ from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
 from dips.backbones._registry import families, find_family, storable
 from dips.exceptions import DamagedFileError, DipsError, ModelError, OutputError, UserError
+from dips.network import PriorFittedClassifier
 
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
@@ -240,6 +241,8 @@ def _reason(error: Exception) -> str:
 
 
 def _from_classifier(model: Any) -> SavedModel:
+    if isinstance(model, PriorFittedClassifier):
+        return _from_network(model)
     model = getattr(model, "curated_", model)  # self-training keeps its last model there
     if hasattr(model, "estimator_") and not hasattr(model, "samples_"):
         raise UserError("Self-training with curator=None is scikit-learn's own model; save it as scikit-learn does.")
@@ -247,11 +250,18 @@ def _from_classifier(model: Any) -> SavedModel:
         raise UserError(f"{type(model).__name__} is not fitted; fit it before saving it.")
     if model.multilabel_:
         raise UserError("A multi-label model has one backbone per label; save the entries of estimators_ one by one.")
-    if model.encoder_ is None:
-        categories = None
-    else:
-        categories = [None if c is None else [_plain(v) for v in c] for c in model.encoder_.categories_]
+    categories = None if model.encoder_ is None else _categories(model.encoder_)
     return SavedModel(model.estimator_, [_plain(c) for c in model.classes_], None, categories)
+
+
+def _from_network(model: PriorFittedClassifier) -> SavedModel:
+    if not hasattr(model, "table_"):
+        raise UserError("PriorFittedClassifier is not fitted; fit it before saving it.")
+    return SavedModel(model.table_, [_plain(c) for c in model.classes_], None, _categories(model.encoder_))
+
+
+def _categories(encoder: TableEncoder) -> list[list[Any] | None]:
+    return [None if c is None else [_plain(v) for v in c] for c in encoder.categories_]
 
 
 def _as_table(columns: pa.Table) -> Table:

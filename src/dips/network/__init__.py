@@ -1,5 +1,6 @@
 """A network trained on made-up tables with dirty labels, which reads a new table in its context and answers."""
 
+from dips.network import _family  # noqa: F401 - so that models of this family can be loaded
 from dips.network._classifier import PriorFittedClassifier
 
 __all__ = ["PriorFittedClassifier"]

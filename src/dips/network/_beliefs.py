@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dips._tools.arrays import Array, Rows
@@ -9,6 +11,9 @@ from dips._tools.arrays import Array, Rows
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_CONTEXT_TOKENS, class_groups, context_rows
 from ._reading import Reading
+
+Choose = Callable[[Array, int], tuple[Rows, int]]
+"""From given groups (n,), -1 where unlabeled, and their number: the rows of a reading, and its seed."""
 
 
 class Beliefs:
@@ -19,6 +24,7 @@ class Beliefs:
     values, categorical
         As in :class:`Reading`, all rows.
     codes : (n,) given classes, every one of them at least once; -1 where unlabeled
+    choose : gives rows and seed of each reading
     """
 
     def __init__(
@@ -28,15 +34,14 @@ class Beliefs:
         categorical: Array,
         codes: Array,
         *,
-        max_context: int,
         n_draws: int,
-        rng: np.random.Generator,
+        choose: Choose,
     ) -> None:
         n_classes = int(codes.max()) + 1
         self._groups = class_groups(n_classes, MAX_CLASSES)
         group_of = np.repeat(np.arange(len(self._groups)), [len(group) for group in self._groups])
         given = np.where(codes >= 0, group_of[codes], -1)
-        self.rows = context_rows(given, context_size(network, values.shape[1], len(self._groups), max_context), rng)
+        self.rows, self.seed = choose(given, len(self._groups))
         self._reading = Reading(
             network,
             values[self.rows],
@@ -44,14 +49,18 @@ class Beliefs:
             given[self.rows],
             len(self._groups),
             n_draws,
-            int(rng.integers(2**31)),
+            self.seed,
         )
 
         def read(group: Rows) -> Beliefs:
-            inner = _renamed(codes, group)
-            return Beliefs(network, values, categorical, inner, max_context=max_context, n_draws=n_draws, rng=rng)
+            return Beliefs(network, values, categorical, _renamed(codes, group), n_draws=n_draws, choose=choose)
 
         self._within = [read(group) if len(group) > 1 else None for group in self._groups]
+
+    def readings(self) -> list[tuple[Rows, int]]:
+        """Rows and seed of this reading and of those within, in the order in which they were chosen."""
+        within = [reading for each in self._within if each is not None for reading in each.readings()]
+        return [(self.rows, self.seed), *within]
 
     def ask(self, values: Array, n_threads: int) -> Array:
         """Probabilities (m, C) of rows that were not there."""
@@ -68,6 +77,18 @@ class Beliefs:
         p[outside] = self._reading.ask(values[outside], n_threads)
         within = [each.of_all(values, n_threads) if each is not None else None for each in self._within]
         return _unfolded(p, within)
+
+
+def drawn(
+    network: FrozenNetwork, n_columns: int, max_context: int, rng: np.random.Generator, first: Array | None = None
+) -> Choose:
+    """Rows drawn at random, labeled ones before the others and those of the mask `first` before all."""
+
+    def choose(given: Array, n_groups: int) -> tuple[Rows, int]:
+        rows = context_rows(given, context_size(network, n_columns, n_groups, max_context), rng, first)
+        return rows, int(rng.integers(2**31))
+
+    return choose
 
 
 def context_size(network: FrozenNetwork, n_columns: int, n_classes: int, most: int) -> int:

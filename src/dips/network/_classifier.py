@@ -19,14 +19,16 @@ from dips._data.columns import category_order
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._data.encoder import TableEncoder
 from dips._data.labels import UNLABELED, labels_of_rows, true_labels
+from dips._data.verified import check_verified
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
 from dips.exceptions import InputTypeError
 
-from ._beliefs import Beliefs, context_size
+from ._beliefs import Beliefs, context_size, drawn
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
+from ._read_table import ReadTable, cut
 from ._weights import SHIPPED, Weights
 
 
@@ -102,12 +104,24 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> PriorFittedClassifier:
-        """Read the table; rows whose label is -1, None or NaN are unlabeled."""
+    def fit(self, X: Any, y: Any, verified: Any = None) -> PriorFittedClassifier:
+        """Read the table.
+
+        Parameters
+        ----------
+        X : table (n, p)
+        y : (n,)
+            Labels; rows whose label is -1, None or NaN are unlabeled.
+        verified : mask (n,), optional
+            Labels that somebody has checked. They are read before others where not all can be, and what the network
+            says of their rows is the label. It cannot tell them from doubtful ones while it judges the others.
+        """
         # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
         network = _network(str(SHIPPED if self.weights is None else self.weights))
         table = self._numbers(X, learn=True)
         labels = labels_of_rows(self, y, len(table))
+
+        is_verified = check_verified(verified, None, [labels])[0].mask
 
         # Cut what is larger than the network was made for, and say so.
         self.notes_: list[str] = []
@@ -118,18 +132,17 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
 
         # Read the table once; a model file keeps the context's rows and reads them again.
         self.classes_ = labels.classes
-        values, n_threads = self._cut(table), effective_n_jobs(self.n_jobs)
-        self.beliefs_ = Beliefs(
-            network,
-            values,
-            self._categorical[self.columns_],
-            labels.codes,
-            max_context=self.max_context,
-            n_draws=self.n_draws,
-            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+        values, codes, categorical = self._cut(table), labels.codes, self._categorical[self.columns_]
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        choose = drawn(network, self.columns_.size, self.max_context, rng, first=is_verified)
+        beliefs = Beliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
+        sizes, levels = (self.n_draws, beliefs, self.n_jobs), self._levels
+        self.table_ = ReadTable(
+            network.weights, table.shape[1], self.columns_, categorical, levels, values, codes, *sizes
         )
-        self.belief_ = self.beliefs_.of_all(values, n_threads)
-        self.in_context_ = np.isin(np.arange(len(table)), self.beliefs_.rows)
+        self.belief_ = beliefs.of_all(values, effective_n_jobs(self.n_jobs))
+        self.belief_[is_verified] = np.eye(self.classes_.size)[codes[is_verified]]
+        self.in_context_ = np.isin(np.arange(len(table)), beliefs.rows)
         of_label = self.belief_[np.arange(len(table)), labels.codes]
         self.p_wrong_ = np.where(labels.is_labeled, 1 - of_label, np.nan)
         self.transduction_ = self.classes_[self.belief_.argmax(1)]
@@ -138,8 +151,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), in the order of ``classes_``."""
         check_is_fitted(self)
-        values = self._cut(self._numbers(X, learn=False))
-        return self.beliefs_.ask(values, effective_n_jobs(self.n_jobs))
+        return self.table_.predict_proba(self._numbers(X, learn=False))
 
     def predict(self, X: Any) -> Array:
         """Most probable class."""
@@ -202,14 +214,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
             )
 
     def _cut(self, table: Array) -> Array:
-        """The columns in use, rare levels of categories put together."""
-        values = table[:, self.columns_]
-        for place, j in enumerate(self.columns_):
-            if j in self._levels:
-                present = ~np.isnan(values[:, place])
-                level = values[present, place].astype(np.intp).clip(max=self._levels[j].size - 1)
-                values[present, place] = self._levels[j][level]
-        return values
+        return cut(table, self.columns_, self._levels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

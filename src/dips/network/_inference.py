@@ -87,7 +87,7 @@ class FrozenNetwork:
     """The network with its weights laid out for NumPy."""
 
     def __init__(self, weights: Weights) -> None:
-        self.settings = weights.settings
+        self.weights, self.settings = weights, weights.settings
         self._arrays = weights.arrays
         self._masks: dict[tuple[int, int], Array] = {}
 

@@ -12,21 +12,28 @@ MAX_LEVELS = 48
 MAX_CONTEXT_TOKENS = 24_000  # rows × tokens of a row; at width 192 and 6 layers 0.22 GB a draw
 
 
-def context_rows(codes: Array, most: int, rng: np.random.Generator) -> Rows:
-    """Rows for the context: all labeled ones if they fit, else a sample of every class; then unlabeled ones."""
+def context_rows(codes: Array, most: int, rng: np.random.Generator, first: Array | None = None) -> Rows:
+    """Rows for the context: all labeled ones if they fit, else a sample of every class; then unlabeled ones.
+
+    Of labeled rows, those of the mask `first` are taken before the others.
+    """
     labeled, unlabeled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     if labeled.size > most:
-        return np.sort(_sample_of_each_class(codes, labeled, most, rng))
+        return np.sort(_sample_of_each_class(codes, labeled, most, rng, first))
     more = rng.permutation(unlabeled)[: most - labeled.size]
     return np.sort(np.append(labeled, more))
 
 
-def _sample_of_each_class(codes: Array, rows: Rows, most: int, rng: np.random.Generator) -> Rows:
-    """Some rows at random, the first of each class before any second of its kind where a class is rare."""
+def _sample_of_each_class(
+    codes: Array, rows: Rows, most: int, rng: np.random.Generator, first: Array | None = None
+) -> Rows:
+    """Some rows at random, one of each class before any second of its kind where a class is rare."""
     order = rng.permutation(rows)
-    _, first = np.unique(codes[order], return_index=True)
-    rest = np.delete(order, first)
-    return np.append(order[first], rest[: max(0, most - first.size)])
+    if first is not None:
+        order = order[np.argsort(~first[order], kind="stable")]
+    _, one = np.unique(codes[order], return_index=True)
+    rest = np.delete(order, one)
+    return np.append(order[one], rest[: max(0, most - one.size)])
 
 
 def varying(values: Array) -> Array:

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
+from dips._data.verified import check_verified
 from dips._estimators.samples import samples_frame
-from dips._estimators.validation import check_verified
 from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
 from dips._tools.sklearn_compat import Interval, fit_context
