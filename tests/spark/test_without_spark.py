@@ -11,7 +11,7 @@ from dips._data.arrow import as_array
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
 from dips._spark.executors import compare, found
-from dips._spark.worker import ROW, Reader
+from dips._spark.worker import ROW, FilePlaces, Reader
 
 READER = Reader(("a",), as_array)
 
@@ -41,6 +41,29 @@ def test_chosen_rows_come_with_what_was_said_of_them():
     said, table = zip(*(worker.unpacked_rows(part["part"][0].as_py()) for part in parts), strict=True)
     assert np.concatenate([s["twice"] for s in said]).tolist() == [6, 4]
     assert pa.concat_tables(table)["a"].to_pylist() == [30.0, 20.0]
+
+
+def test_small_batches_are_put_together():
+    def counted(rows, X):
+        return {"rows": np.array([rows.size])}
+
+    (part,) = worker.reduced(READER, counted, None, batches())  # one call, so nothing to combine
+    assert worker.unpacked(part["part"][0].as_py())["rows"].tolist() == [3]
+
+
+def test_what_is_said_of_rows_stands_beside_them():
+    schema = pa.schema([("twice", pa.int64())])
+    described = worker.described(READER, lambda rows, X: {"twice": 2 * rows}, ("a",), schema, batches())
+    assert pa.Table.from_batches(described).to_pydict() == {"a": [30.0, 10.0, 20.0], "twice": [6, 2, 4]}
+
+
+def test_row_numbers_follow_from_file_and_position():
+    tags = [-(2**62), 5 << 40, 2**63 - 1]  # hashes of three files, whose first rows have the numbers 7, 0 and 100
+    numbers = FilePlaces.of(dict(zip(tags, [7, 0, 100], strict=True)), n_bits=3)
+    places = np.array([(tag & -8) | index for tag, index in ((tags[0], 0), (tags[2], 5), (tags[1], 7), (tags[0], 2))])
+    assert numbers(places).tolist() == [7, 105, 7, 9]
+    with pytest.raises(ValueError, match="a file that it did not have when its rows were numbered"):
+        numbers(np.array([64]))
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ class RuleRounds:
         return np.repeat(np.arange(self.trainer.n_classes), self.counts.useful)
 
     def _count(self, rules: Rules) -> _Counts:
-        counted = self.pool.reduce(_CountFates(rules, self.trainer.n_classes), _add)
+        counted = self.pool.reduce(CountFates(rules, self.trainer.n_classes), add)
         return _Counts(counted["labeled"], counted["useful"], *(int(n) for n in counted["changes"]))
 
     def _dynamics_of_given(self) -> Dynamics:
@@ -272,7 +272,7 @@ class _Totals:
         self.found: list[Array] = []
 
     def __call__(self, function: Any) -> Array:
-        self.found.append(self.pool.reduce(OpenTotal(self.rules, self.look, function), _add)["total"])
+        self.found.append(self.pool.reduce(OpenTotal(self.rules, self.look, function), add)["total"])
         return self.found[-1]
 
 
@@ -292,13 +292,14 @@ class _Counts:
 
 
 @dataclass(frozen=True)
-class _CountFates:
+class CountFates:
     """Counts the fates of rows; what was useful before, and is not now, is a new suspect."""
 
     rules: Rules
     n_classes: int
 
     def __call__(self, rows: Rows, X: Any) -> Reduced:
+        """Return how many rows of each class are labeled and useful, and what the last round changed."""
         fate = self.rules(rows, X)
         label, useful, was_useful = fate["label"], fate["useful"], fate["was_useful"]
         new = fate["round"] == len(self.rules.rules)
@@ -367,5 +368,6 @@ def _hash_places(rows: Rows, seed: int) -> Array:
     return row_hashes(rows, seed).view(np.uint64) ^ np.uint64(1 << (TIE_BITS - 1))
 
 
-def _add(one: Reduced, other: Reduced) -> Reduced:
+def add(one: Reduced, other: Reduced) -> Reduced:
+    """Add counts, name by name."""
     return {name: one[name] + other[name] for name in one}

@@ -36,11 +36,16 @@ class Look:
     replay: Replay | None = None
     curator: Curator | None = None
 
-    def probabilities(self, X: Any, seen: Dynamics | None) -> Array:
-        """Class probabilities (m, C), single precision."""
-        if seen is not None:
-            return seen.probabilities
-        return np.asarray(self.backbone.predict_proba(self.estimator, X)).astype(np.float64).astype(np.float32)
+    def probabilities(self, X: Any) -> Array:
+        """Class probabilities (m, C), single precision: those of the last checkpoint where the training is watched."""
+        if self.replay is None:
+            return np.asarray(self.backbone.predict_proba(self.estimator, X)).astype(np.float64).astype(np.float32)
+        p = self.replay.probabilities(X)
+        if p is None:
+            seen = self.dynamics(X)
+            assert seen is not None
+            p = seen.probabilities
+        return p
 
     def dynamics(self, X: Any) -> Dynamics | None:
         """Watch the rows; None where nothing is watched."""
@@ -111,7 +116,8 @@ class Rules:
         for t, rule in enumerate(self.rules, start=1):
             was_useful = useful.copy()
             seen = rule.look.dynamics(X)
-            taken, labels = self._taken(rule, rule.look.probabilities(X, seen), label, rows)
+            p = rule.look.probabilities(X) if seen is None else seen.probabilities
+            taken, labels = self._taken(rule, p, label, rows)
             if not self.grow:
                 label[:], since[:] = UNLABELED, NEVER
             label[taken], since[taken] = labels[taken], t
@@ -148,8 +154,7 @@ class OpenRows:
     def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
         """Return class, score place and tie place of these rows."""
         before = self.rules(rows, X)["label"] if self.rules.rules else np.full(rows.size, UNLABELED)
-        p = self.next.look.probabilities(X, self.next.look.dynamics(X))
-        labels, scores, eligible = self.next.choose(p)
+        labels, scores, eligible = self.next.choose(self.next.look.probabilities(X))
         at = np.flatnonzero(eligible & ((before == UNLABELED) | (not self.rules.grow)))
         return labels[at], score_places(scores[at]), tie_places(rows[at], self.rules.first)
 
@@ -165,7 +170,7 @@ class OpenTotal:
     def __call__(self, rows: Rows, X: Any) -> Reduced:
         """Return the total over these rows."""
         before = self.rules(rows, X)["label"] if self.rules.rules else np.full(rows.size, UNLABELED)
-        p = self.look.probabilities(X, self.look.dynamics(X))
+        p = self.look.probabilities(X)
         return {"total": self.function(p[(before == UNLABELED) | (not self.rules.grow)])}
 
 

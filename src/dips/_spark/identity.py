@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from dips._spark.errors import in_one_sentence
-from dips._spark.worker import ROW
+from dips._spark.worker import ROW, FilePlaces, as_numbers
+from dips._tools.arrays import Array, Rows
 from dips.exceptions import InputError
 
 _FILE, _INDEX, _START = "__dips_file", "__dips_index", "__dips_start"
@@ -20,10 +21,25 @@ _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 
 @dataclass(frozen=True)
 class Identity:
-    """A frame with a row number beside its columns, and what identifies a row in the account."""
+    """A table whose rows have numbers.
+
+    Attributes
+    ----------
+    frame : with the row number beside the columns
+    names : what identifies a row in the account: column of the frame -> name there
+    scan : the same for Python workers, with something in place of the number that costs Spark less
+    numbers : from what stands there to row numbers
+    """
 
     frame: Any
-    names: dict[str, str]  # column of the frame -> name in the account
+    names: dict[str, str]
+    scan: Any
+    numbers: Callable[[Array], Rows] = as_numbers
+
+    @classmethod
+    def of(cls, frame: Any, names: dict[str, str]) -> Identity:
+        """Return that of a frame whose numbers cost nothing."""
+        return cls(frame, names, frame)
 
 
 def identify(df: Any, key: str | None) -> Identity:
@@ -32,7 +48,7 @@ def identify(df: Any, key: str | None) -> Identity:
         return _by_key(df, key)
     hidden = _hidden_columns(df)
     if "row_id" in hidden:
-        return Identity(df.selectExpr("*", f"_metadata.row_id AS {ROW}"), {ROW: "row_id"})
+        return Identity.of(df.selectExpr("*", f"_metadata.row_id AS {ROW}"), {ROW: "row_id"})
     if "row_index" in hidden:
         return _by_file(df)
     raise InputError(
@@ -57,24 +73,30 @@ def _by_key(df: Any, key: str) -> Identity:
         number = f"xxhash64({quoted(key)})"
     else:
         raise InputError(f"key={key!r} holds {types[key]} values; a key must be a whole number or a text.")
-    return Identity(df.selectExpr("*", f"{number} AS {ROW}"), {key: key})
+    return Identity.of(df.selectExpr("*", f"{number} AS {ROW}"), {key: key})
 
 
 def _by_file(df: Any) -> Identity:
     """Number the rows file after file, in the order of the files' names, as ``ParquetPool`` does."""
     located = df.selectExpr("*", f"_metadata.file_path AS {_FILE}", f"_metadata.row_index AS {_INDEX}")
     with in_one_sentence("counting the rows of each file"):
-        last = dict(tuple(row) for row in located.groupBy(_FILE).agg({_INDEX: "max"}).collect())
+        files = located.groupBy(_FILE).agg({_INDEX: "max"}).selectExpr("*", f"xxhash64({_FILE})").collect()
     starts, start = [], 0
-    for file in sorted(last):
+    for file, last, _ in sorted(files):
         starts.append((file, start))
-        start += last[file] + 1
+        start += last + 1
     names = {_FILE: "file", _INDEX: "row_index"}
     if len(starts) <= 1:
-        return Identity(located.selectExpr("*", f"{_INDEX} AS {ROW}"), names)
+        return Identity.of(located.selectExpr("*", f"{_INDEX} AS {ROW}"), names)
     table = df.sparkSession.createDataFrame(starts, f"{_FILE} string, {_START} bigint")
     numbered = located.join(table.hint("broadcast"), _FILE).selectExpr("*", f"{_START} + {_INDEX} AS {ROW}")
-    return Identity(numbered, names)
+    n_bits = max(last for _, last, _ in files).bit_length()
+    first = dict(starts)
+    places = FilePlaces.of({tag: first[file] for file, _, tag in files}, n_bits)
+    if places.tags.size < len(files):  # two files with one tag
+        return Identity.of(numbered, names)
+    place = f"(xxhash64({_FILE}) & {-(1 << n_bits)}L) | {_INDEX} AS {ROW}"
+    return Identity(numbered, names, located.selectExpr("*", place), places)
 
 
 def _hidden_columns(df: Any) -> list[str]:

@@ -90,16 +90,28 @@ class SparkPool(Pool):
 
     @cached_property
     def _identity(self) -> Identity:
-        found = identify(self._df, self.key)
-        types = dict(self._df.dtypes)
-        names = [*dict.fromkeys([*self.columns, *found.names, ROW])]
+        return identify(self._df, self.key)
+
+    @property
+    def _numbered(self) -> Any:
+        """The features and the row number, for what Spark does by itself."""
+        return self._chosen(self._identity.frame)
+
+    def _scan(self, *more: str) -> Any:
+        """Return the features and, for the workers' reader, the place of each row; and more columns."""
+        return self._chosen(self._identity.scan, *more)
+
+    def _chosen(self, frame: Any, *more: str) -> Any:
+        """Leave out what would only be carried along, such as the paths of files."""
+        types, names = dict(self._df.dtypes), dict.fromkeys([*self.columns, *more, ROW])
         exprs = [f"CAST({quoted(n)} AS DOUBLE) AS {quoted(n)}" if _is_decimal(types, n) else quoted(n) for n in names]
-        return Identity(found.frame.selectExpr(*exprs), found.names)
+        return frame.selectExpr(*exprs)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
         """Return what one pass inside the JVM tells of all rows: their number, a checksum, and what cannot be used."""
-        types = dict(self._identity.frame.dtypes)
+        frame = self._numbered
+        types = dict(frame.dtypes)
         floats = [c for c in self.columns if types[c] in ("float", "double")]
         texts = [c for c in self.columns if types[c].startswith(_TEXTS)]
         exprs = [
@@ -112,7 +124,7 @@ class SparkPool(Pool):
             *(f"count_if(abs({quoted(c)}) = double('infinity')) AS i{k}" for k, c in enumerate(floats)),
             *(f"approx_count_distinct({quoted(c)}) AS t{k}" for k, c in enumerate(texts)),
         ]
-        found = self._rows_of("reading the table once", self._identity.frame.selectExpr(*exprs))[0].asDict()
+        found = self._rows_of("reading the table once", frame.selectExpr(*exprs))[0].asDict()
         self._check(found, floats, texts)
         return found
 
@@ -164,8 +176,7 @@ class SparkPool(Pool):
         pool = copy(self)
         hint = "SparkPool(df, columns=[...]) reads only some."
         pool.columns, pool._convert = shape_like(X, self.columns, "the Spark table", hint)
-        for cached in ("_identity", "_summary"):
-            vars(pool).pop(cached, None)  # they follow the order of the columns
+        vars(pool).pop("_summary", None)  # its checksum follows the order of the columns
         return pool
 
     def observed(self, observer: Observer) -> SparkPool:
@@ -185,18 +196,19 @@ class SparkPool(Pool):
     ) -> Reduced:
         """Reduce each partition where it lies, then the results of the partitions here."""
         run = partial(worker.reduced, self._reader, function, combine)
-        parts = self._rows_of("counting over the rows", self._identity.frame.mapInArrow(run, PART_SCHEMA))
+        parts = self._rows_of("counting over the rows", self._scan().mapInArrow(run, PART_SCHEMA))
         return reduce(combine, (worker.unpacked(bytes(row[0])) for row in parts))
 
     def select(self, choose: Callable[[Rows, Any], tuple[Array, Reduced]]) -> Iterator[tuple[Rows, Reduced, Any]]:
         """Let every partition choose, and fetch what was chosen."""
         run = partial(worker.selected, self._reader, choose)
-        for said, table in self._fetched("fetching the chosen rows", self._identity.frame.mapInArrow(run, PART_SCHEMA)):
-            yield table[ROW].to_numpy(), said, self._reader.table(table)
+        for said, table in self._fetched("fetching the chosen rows", self._scan().mapInArrow(run, PART_SCHEMA)):
+            rows, X = self._reader.read(table)
+            yield rows, said, X
 
     def sample(self, n: int, seed: int) -> tuple[Rows, Any]:
         """Let Spark find the lowest hashes, without a Python worker, and fetch these rows."""
-        frame = self._identity.frame
+        frame = self._numbered
         if n < self.n_rows:
             frame = frame.selectExpr("*", f"xxhash64({ROW}, {int(seed)}L) AS __dips_hash")
             frame = frame.orderBy("__dips_hash", ROW).limit(n)
@@ -208,7 +220,8 @@ class SparkPool(Pool):
 
     def write(self, function: Callable[[Rows, Any], dict[str, Any]], schema: pa.Schema, path: str) -> None:
         """Let Spark write one line a row, with what names the row first; nothing passes through the driver."""
-        frame, names = self._identity.frame, self._identity.names
+        names = self._identity.names
+        frame = self._scan(*names)
         kept = frame.select(*names).schema
         run = partial(worker.described, self._reader, function, tuple(names), schema)
         described = frame.mapInArrow(run, f"{ddl(kept)}, {ddl_of_arrow(schema)}")
@@ -220,7 +233,8 @@ class SparkPool(Pool):
     def vocabulary(self) -> Any:
         """Collect the distinct texts inside the JVM, once it is known that there are few enough."""
         _ = self._summary
-        frame, types = self._identity.frame, dict(self._identity.frame.dtypes)
+        frame = self._numbered
+        types = dict(frame.dtypes)
         texts = [c for c in self.columns if types[c].startswith(_TEXTS)]
         parts = self._fetched("reading a row", frame.limit(1).mapInArrow(worker.as_they_are, PART_SCHEMA))
         first, distinct = next(parts)[1].select(self.columns), {}
@@ -236,8 +250,7 @@ class SparkPool(Pool):
 
     def refuse_changes(self) -> None:
         """Read the checksum again; refuse rows that changed since the first pass."""
-        frame = self._identity.frame
-        now = self._rows_of("reading the table again", frame.selectExpr("count(1) AS n", self._checksum))[0]
+        now = self._rows_of("reading the table again", self._numbered.selectExpr("count(1) AS n", self._checksum))[0]
         if (now["n"], now["checksum"]) != (self._summary["n"], self._summary["checksum"]):
             raise DataError(
                 f"The Spark table changed during the fit (it had {self._summary['n']:,} rows, now {now['n']:,}, or "
@@ -247,7 +260,7 @@ class SparkPool(Pool):
 
     @property
     def _reader(self) -> Reader:
-        return Reader(tuple(self.columns), self._convert, self._transforms)
+        return Reader(tuple(self.columns), self._convert, self._transforms, self._identity.numbers)
 
     def _fetched(self, doing: str, frame: Any) -> Iterator[tuple[Reduced, pa.Table]]:
         return (worker.unpacked_rows(bytes(row[0])) for row in self._rows_of(doing, frame))

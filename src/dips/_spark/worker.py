@@ -15,13 +15,49 @@ import pyarrow as pa
 from dips._data.arrow import Convert
 from dips._data.pool import Reduced
 from dips._tools.arrays import Array, Rows
-from dips.exceptions import DipsError
+from dips.exceptions import DataError, DipsError
 
 ROW = "__dips_row"
 PART = "part"  # the one column of what is sent to the driver
 PART_SCHEMA = f"{PART} binary"
 
+_MANY_ROWS, _MANY_BYTES = 32_768, 1 << 25  # that a function is called with at once
+
 Batches = Iterable[pa.RecordBatch]
+
+
+def as_numbers(values: Array) -> Rows:
+    """Return row numbers that stand there as such."""
+    return values.astype(np.intp, copy=False)
+
+
+@dataclass(frozen=True)
+class FilePlaces:
+    """Row numbers from places: a file's tag in the high bits, the position in the file in the low ones.
+
+    A join with the files' first rows would cost a fifth of a pass.
+    """
+
+    tags: Array  # (files,) uint64, ascending
+    starts: Array  # (files,) number of each file's first row
+    n_bits: int
+
+    @classmethod
+    def of(cls, starts: dict[int, int], n_bits: int) -> FilePlaces:
+        """Take the high bits of the files' 64-bit hashes as tags; the first row of each is given by its hash."""
+        by_tag = {(tag % 2**64) >> n_bits: start for tag, start in starts.items()}
+        tags = sorted(by_tag)
+        return cls(np.array(tags, np.uint64), np.array([by_tag[tag] for tag in tags], np.int64), n_bits)
+
+    def __call__(self, places: Array) -> Rows:
+        """Return row numbers."""
+        values = places.astype(np.int64, copy=False).view(np.uint64)
+        tags = values >> np.uint64(self.n_bits)
+        file = np.minimum(np.searchsorted(self.tags, tags), self.tags.size - 1)
+        if (self.tags[file] != tags).any():
+            raise DataError("The Spark table has a file that it did not have when its rows were numbered; fit again.")
+        index = values & np.uint64((1 << self.n_bits) - 1)
+        return self.starts[file] + index.view(np.int64)
 
 
 @dataclass(frozen=True)
@@ -31,10 +67,11 @@ class Reader:
     columns: tuple[str, ...]
     convert: Convert
     transforms: tuple[Callable[[Any], Any], ...] = ()
+    numbers: Callable[[Array], Rows] = as_numbers
 
-    def read(self, batch: pa.RecordBatch) -> tuple[Rows, Any]:
+    def read(self, table: pa.Table) -> tuple[Rows, Any]:
         """Return the numbers of the rows and their table."""
-        return batch[ROW].to_numpy().astype(np.intp, copy=False), self.table(pa.Table.from_batches([batch]))
+        return self.numbers(table[ROW].to_numpy()), self.table(table)
 
     def table(self, table: pa.Table) -> Any:
         """Return the features alone, converted and transformed."""
@@ -68,14 +105,14 @@ def selected(
         with _without_values():
             mask, said = choose(*reader.read(batch))
         if mask.any():
-            kept = pa.Table.from_batches([batch]).filter(pa.array(mask))
+            kept = batch.filter(pa.array(mask))
             yield _sent(_packed({name: values[mask] for name, values in said.items()}), _as_stream(kept))
 
 
 def as_they_are(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Send all rows of one partition."""
     for batch in _filled(batches):
-        yield _sent(_packed({}), _as_stream(pa.Table.from_batches([batch])))
+        yield _sent(_packed({}), _as_stream(batch))
 
 
 def described(
@@ -91,7 +128,7 @@ def described(
             said = function(*reader.read(batch))
         columns = [batch[name] for name in kept]
         columns += [pa.array(said[field.name], type=field.type) for field in schema]
-        yield pa.RecordBatch.from_arrays(columns, names=[*kept, *schema.names])
+        yield from pa.table(columns, names=[*kept, *schema.names]).combine_chunks().to_batches()
 
 
 def unpacked(data: bytes) -> Reduced:
@@ -124,8 +161,19 @@ def _sent(arrays: bytes, rows: bytes | None = None) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([data], type=pa.binary())], names=[PART])
 
 
-def _filled(batches: Batches) -> Iterator[pa.RecordBatch]:
-    return (batch for batch in batches if batch.num_rows)
+def _filled(batches: Batches) -> Iterator[pa.Table]:
+    """Put Spark's batches, 10,000 rows by default, together to larger ones; leave out those without rows."""
+    waiting: list[pa.RecordBatch] = []
+    n_rows = n_bytes = 0
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+            n_rows, n_bytes = n_rows + batch.num_rows, n_bytes + batch.nbytes
+        if n_rows >= _MANY_ROWS or n_bytes >= _MANY_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting, n_rows, n_bytes = [], 0, 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from dips._dynamics import Dynamics
 from dips._forest import Forest, Leaves, kernel
+from dips._tools.arrays import Array
 
 if TYPE_CHECKING:
     from dips.backbones._base import StagedBackbone
@@ -36,6 +37,11 @@ class Replay:
     def transformed(self, transform: Callable[[Any], Any]) -> Replay:
         """Return the replay for rows that pass through a pipeline's transformers first."""
         return replace(self, transform=transform)
+
+    def probabilities(self, X: Any) -> Array | None:
+        """Class probabilities (n, C) at the last checkpoint, where compiled code finds them without all others."""
+        X = X if self.transform is None else self.transform(X)
+        return self.forest.predict_proba(X) if isinstance(self.forest, Forest) and self.forest.reads(X) else None
 
     def show(self, X: Any, dynamics: Dynamics) -> None:
         """Fill in the dynamics of these rows."""

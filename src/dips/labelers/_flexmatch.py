@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, row_max
 from dips._tools.sklearn_compat import Interval
 from dips.labelers._base import Choice, Labeler, Total
 
@@ -40,9 +40,9 @@ class FlexMatch(Labeler):
 
 
 def _count_confident(threshold: float, p: Array) -> Array:
-    return np.bincount(p.argmax(axis=1)[p.max(axis=1) > threshold], minlength=p.shape[1])
+    return np.bincount(p.argmax(axis=1)[row_max(p) > threshold], minlength=p.shape[1])
 
 
 def _above(thresholds: Array, p: Array) -> tuple[Array, Array, Array]:
-    labels, best = p.argmax(axis=1), p.max(axis=1)
+    labels, best = p.argmax(axis=1), row_max(p)
     return labels, best, best > thresholds[labels]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from numbers import Real
 
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, row_max
 from dips._tools.sklearn_compat import Interval
 from dips.labelers._base import Choice, Labeler, Total
 
@@ -31,5 +31,5 @@ class Greedy(Labeler):
 
 
 def _probable(threshold: float, p: Array) -> tuple[Array, Array, Array]:
-    best = p.max(axis=1)
+    best = row_max(p)
     return p.argmax(axis=1), best, best >= threshold
