@@ -17,7 +17,7 @@ from xgboost import XGBClassifier
 from dips import ParquetPool, PseudoLabelClassifier
 from dips._data.pool import StackedPool, TablePool
 from dips._rounds.selection import find_cut, score_places, tie_places
-from dips.curators import DIPS
+from dips.curators import DIPS, Beliefs
 from dips.datasets import make_quadrants
 from dips.labelers import Greedy
 from dips.labelers._base import best_of_each_class
@@ -94,6 +94,20 @@ def test_pipelines_and_portable_checkpoints(patients, tmp_path):
     kept.fit(X[["a", "b"]], y, ParquetPool(folder, columns=["a", "b"]))
     ruled.fit(X[["a", "b"]], y, ParquetPool(folder, columns=["a", "b"], stays=True))
     assert_array_equal(kept.predict_proba(X[["a", "b"]]), ruled.predict_proba(X[["a", "b"]]))
+
+
+def test_the_default_draws_the_same_sample_from_memory_and_from_files(patients, tmp_path):
+    X, y, folder = patients
+    settings = {"estimator": SMALL_XGBOOST, "curator": Beliefs(max_unlabeled=60), "random_state": 0}
+    pools = [pd.read_parquet(folder), ParquetPool(folder), ParquetPool(folder, stays=True)]
+    memory, files, stays = (PseudoLabelClassifier(**settings).fit(X, y, pool) for pool in pools)
+    drawn = np.flatnonzero(memory.samples_["round"][100:] == 1)
+    assert drawn.size == 60
+    assert_array_equal(drawn, np.flatnonzero(files.samples_["round"][100:] == 1))
+    stays.write_samples(tmp_path / "account")
+    assert_array_equal(drawn, np.flatnonzero(pq.read_table(tmp_path / "account")["round"].to_numpy() == 1))
+    for other in (files, stays):
+        assert_array_equal(memory.predict_proba(X), other.predict_proba(X))
 
 
 def test_no_more_rows_than_allowed_are_trained_on(patients, tmp_path):

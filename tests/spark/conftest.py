@@ -12,11 +12,16 @@ from tests.spark.sessions import new_session
 
 
 @pytest.fixture(scope="session")
-def spark():
-    """One session for all tests; tasks are tried again, as on a cluster, which plain local[1] never does."""
+def java():
+    """Skip where Spark cannot run."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")
+
+
+@pytest.fixture(scope="session")
+def spark(java):
+    """One session for all tests; tasks are tried again, as on a cluster, which plain local[1] never does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -35,11 +34,8 @@ print(json.dumps({
 """
 
 
-def test_a_fit_over_connect_is_the_same(claims, tmp_path):
-    pytest.importorskip("pyspark", reason="pyspark is not installed")
+def test_a_fit_over_connect_is_the_same(java, claims, tmp_path):
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, which is not installed")
     X, y, folder = claims
     X[["a", "n"]].assign(y=y).to_parquet(tmp_path / "labeled.parquet", index=False)
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

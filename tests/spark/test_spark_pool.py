@@ -1,4 +1,4 @@
-"""A fit on Spark is the fit on the same rows in Parquet files, however Spark splits them."""
+"""A fit on Spark is the fit on the same rows in memory and in Parquet files, however Spark splits them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ SPLITS = {  # one for each of the settings, in turn
 
 @pytest.mark.filterwarnings("ignore:The curator")
 @pytest.mark.parametrize(("name", "k"), [(name, k) for k, name in enumerate(SETTINGS)])
-def test_the_same_as_from_files(spark, claims, tmp_path, name, k):
+def test_the_same_as_in_memory_and_from_files(spark, claims, tmp_path, name, k):
     X, y, folder = claims
     split = list(SPLITS.values())[k % len(SPLITS)]
     settings = {"estimator": SMALL_XGBOOST, "n_rounds": 3, "random_state": 0} | SETTINGS[name]
     files = PseudoLabelClassifier(**settings).fit(X, y, ParquetPool(folder, columns=COLUMNS))
+    memory = PseudoLabelClassifier(**settings).fit(X, y, pd.read_parquet(folder)[COLUMNS])
     tables = PseudoLabelClassifier(**settings).fit(X, y, split(spark.read.parquet(str(folder))))
     tables.write_samples(tmp_path / "account")
     account = pd.read_parquet(tmp_path / "account")
@@ -55,6 +56,7 @@ def test_the_same_as_from_files(spark, claims, tmp_path, name, k):
     rest = files.samples_[100:].reset_index(drop=True)
     assert (rest["round"] > 0).any()
     assert_array_equal(files.predict_proba(X), tables.predict_proba(X))
+    assert_array_equal(memory.predict_proba(X), tables.predict_proba(X))
     pd.testing.assert_frame_equal(tables.samples_.reset_index(drop=True), files.samples_[:100].reset_index(drop=True))
     assert_array_equal(account["final_label"].fillna("").to_numpy(), rest["final_label"].fillna("").to_numpy())
     for column in ("source", "round", "useful", "confidence", "aleatoric"):

@@ -10,6 +10,7 @@ import numpy as np
 
 from dips._beliefs.belief import probably_right
 from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
+from dips._data.hashing import draw_seed, lowest_hashes
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
 from dips._dynamics import Dynamics
@@ -82,10 +83,12 @@ class BeliefTraining:
         return state
 
     def _sample(self, given: Array) -> Rows:
-        """Unlabeled rows that are looked at: all of them, or a sample."""
+        """Unlabeled rows that are looked at: all of them, or a sample, the same wherever they lie."""
         rows = np.flatnonzero(given == UNLABELED)
         most = self.curator.max_unlabeled if self.use_unlabeled else 0
-        return rows if rows.size <= most else self.trainer.pool.draw(rows, most, self.trainer.rng)
+        if rows.size <= most or not most:
+            return rows[:most]
+        return rows[lowest_hashes(np.arange(rows.size), most, draw_seed(self.trainer.rng))]
 
     def _choose(self, state: RoundsState, sample: Rows) -> Array:
         """Mask of the sampled rows that the student learns from."""

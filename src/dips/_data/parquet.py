@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dips._data.arrow import as_pandas, is_number, shape_like, vocabulary_table
-from dips._data.hashing import draw_seed, lowest_hashes
 from dips._data.pool import BATCH, NumberedPool, concatenate_batches
 from dips._tools.arrays import Rows
 from dips._tools.checkpoints import output_file
@@ -133,10 +132,6 @@ class ParquetPool(NumberedPool):
             digest.update(os.fsencode(file.relative_to(self.path)))
             digest.update(_footer(file))
         return f"{self.n_rows} rows {digest.hexdigest()[:16]}"
-
-    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
-        """Draw by a hash of the rows' numbers, as every pool does that may be larger than memory."""
-        return rows[lowest_hashes(rows, n, draw_seed(rng))]
 
     def _arrow_batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, pa.Table]]:
         for file, group, start, size in self._groups:

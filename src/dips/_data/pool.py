@@ -115,10 +115,6 @@ class NumberedPool(Pool):
         assert results is not None
         return results
 
-    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
-        """Return n of the rows, ascending, drawn at random."""
-        return np.sort(rng.choice(rows, n, replace=False))
-
     def reduce(
         self, function: Callable[[Rows, Any], Reduced], combine: Callable[[Reduced, Reduced], Reduced]
     ) -> Reduced:
@@ -207,11 +203,6 @@ class StackedPool(NumberedPool):
             for inner, table in part.batches(of_part):
                 first, last, _ = inner.indices(place.stop - place.start)
                 yield slice(place.start + first, place.start + last), table
-
-    def draw(self, rows: Rows, n: int, rng: np.random.RandomState) -> Rows:
-        """Draw as the last part does, which counts its rows from 0."""
-        start = self.n_rows - self.parts[-1].n_rows
-        return self.parts[-1].draw(rows - start, n, rng) + start
 
     def transformed(self, transform: Callable[[Any], Any]) -> NumberedPool:
         """Apply the function to each part."""
