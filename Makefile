@@ -48,7 +48,7 @@ dist: $(VENV)/.dist
 # Known holes in what development installs, by the files' checksums in requirements-dev.txt; asks the network.
 audit-dependencies: $(VENV)/pyvenv.cfg
 	$(PIP) "pip-audit>=2.7"
-	$(BIN)/pip-audit --require-hashes --disable-pip -r requirements-dev.txt
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip -r requirements-dev.txt
 
 # The tests on the lowest versions that pyproject.toml promises, in an environment of their own.
 LOWEST := $(VENV)-lowest

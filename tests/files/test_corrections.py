@@ -96,3 +96,9 @@ def test_a_file_that_names_no_rows_or_no_labels_is_refused():
     refused("needs the column 'patient', or 'row'", keys=KEYS, name=["p1"], label=["ill"])
     with pytest.raises(DataError, match=r"no column 'label'.* it has row, corrected"):
         corrections(row=[1], corrected=["ill"])
+
+
+@pytest.mark.parametrize("cell", ["9" * 5_000, "9" * 19, "1.5", "²", "-1"])
+def test_what_is_no_number_of_a_row_is_refused(cell):
+    with pytest.raises(DataError, match=r"holds '.{1,62}'; it is the number of a row"):
+        read_corrections(pd.DataFrame({"row": [cell], "label": ["ill"]}))

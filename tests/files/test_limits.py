@@ -203,6 +203,18 @@ def test_a_view_without_end_is_refused(tmp_path, monkeypatch):
         read_table(path)
 
 
+def test_a_view_that_computes_without_end_is_refused_though_it_gives_no_row(tmp_path, monkeypatch):
+    monkeypatch.setattr("dips._files.sqlite._STEPS_ALWAYS_FINE", 5_000_000)
+    monkeypatch.setenv("DIPS_MAX_EXPANSION", "10")
+    path = tmp_path / "endless.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(
+            "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+        )
+    with pytest.raises(DataError, match="it is far more work than its size suggests"):
+        read_table(path)
+
+
 def test_a_large_file_that_is_damaged_is_refused_by_a_look_at_it_too(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "_LARGE_FILE", 10)
     for name, content in {"t.parquet": b"PAR1 is not enough", "t.csv.gz": b"\x1f\x8b\x08 is not enough"}.items():

@@ -128,3 +128,33 @@ def test_a_table_of_a_database_that_is_not_there_is_named_with_those_that_are(da
     (tmp_path / "no.db").write_text("not a database at all, only a text")
     with pytest.raises(DataError, match="cannot be read as a SQLite database"):
         read_table(tmp_path / "no.db")
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("sqlite://[::1", "is no address of a table"),
+        ("sqlite:///~nobody-of-this-name/x.db", "There is no database"),
+        (f"sqlite:///{'a' * 5_000}", "cannot be read as a SQLite database"),
+        ("sqlite:///a%00b.db", "There is no database"),
+    ],
+)
+def test_addresses_that_name_no_file_are_refused(address, words):
+    with pytest.raises(DataError, match=words):
+        read_table(address)
+
+
+def test_a_name_in_another_encoding_is_a_sentence(tmp_path):
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (name_of_the_column)")
+        database.execute("INSERT INTO t VALUES (1)")
+        database.commit()
+    path.write_bytes(path.read_bytes().replace(b"name_of_the_column", b"name_\xfa\xff_the_column"))
+    with pytest.raises(DataError, match="cannot be read as a SQLite database"):
+        read_table(f"sqlite:///{path}?table=t")
+
+
+def test_the_home_of_nobody_is_a_name_like_any_other():
+    with pytest.raises(DataError, match="There is no file ~nobody-of-this-name"):
+        read_table("~nobody-of-this-name/x.csv")

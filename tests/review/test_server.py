@@ -164,6 +164,39 @@ def test_strange_questions_get_a_sentence(browser, question):
     assert json.loads(body)["error"].endswith(".")
 
 
+HOSTILE = {
+    "deep": b"[" * 60_000,
+    "no text": rb'{"token": "\ud800", "text": "\ud800", "name": "\ud800", "client": "\ud800", "row": 1}',
+    "no UTF-8": b'{"token": "\xff"}',
+    "a number of 5,000 digits": b'{"row": ' + b"9" * 5_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("path", ["enter", "name", "decide", "find", "export"])
+def test_hostile_bodies_get_a_sentence(browser, path, body, capfd):
+    for cookie in ("", browser.cookie):
+        connection = http.client.HTTPConnection("127.0.0.1", browser.server.port, timeout=20)
+        headers = {"Host": browser.host, "Origin": f"http://{browser.host}", "Cookie": cookie}
+        connection.request("POST", f"/api/{path}", body, headers)
+        assert connection.getresponse().status in (400, 401)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_body_of_unsaid_length_may_not_be_long_either(browser, capfd):
+    connection = http.client.HTTPConnection("127.0.0.1", browser.server.port, timeout=20)
+    headers = {"Host": browser.host, "Origin": f"http://{browser.host}", "Cookie": browser.cookie}
+    connection.request("POST", "/api/find", iter([b'{"text": "', *[b"x" * 30_000] * 5]), headers, encode_chunked=True)
+    assert connection.getresponse().status == 400
+    assert capfd.readouterr().err == ""
+
+
+def test_a_site_with_strange_letters_is_another_site(browser, capfd):
+    assert refused(browser, "/api/start", {}, Origin="http://\xe9xample.com") == 403
+    assert refused(browser, "/api/start", {}, Cookie="\xe9=\xe9") == 401
+    assert capfd.readouterr().err == ""
+
+
 def test_a_question_is_an_object(browser):
     for body in ([1], "text", 5):
         assert refused(browser, "/api/start", body) == 400

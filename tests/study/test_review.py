@@ -102,6 +102,46 @@ def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsy
     assert json.loads(capsys.readouterr().out)["scores"]["all"]["n"] == len(after.held_out)
 
 
+def test_a_run_is_not_compared_with_itself(before, tmp_path, capsys):
+    (tmp_path / "link").symlink_to(before.folder)
+    for same in (before.folder, tmp_path / "link"):
+        assert dips(["compare", str(before.folder), str(same)]) == 3
+        assert "is compared with itself; name the run before" in capsys.readouterr().err
+
+
+def test_a_comparison_is_written_over_an_old_one_if_asked(before, after, tmp_path, capsys):
+    page = tmp_path / "c.html"
+    page.write_text("old")
+    command = ["compare", str(before.folder), str(after.folder), "-o", str(page)]
+    assert dips(command) == 4
+    assert "exists already" in capsys.readouterr().err
+    assert dips([*command, "--force"]) == 0
+    assert page.read_text().startswith("<!")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("samples.parquet", b"PAR1 is not enough"),
+        ("held_out.parquet", None),
+        ("metrics.json", b'{"labels": 5}'),
+        ("report.json", b'{"classes": "ill"}'),
+        ("config.json", b'{"settings": []}'),
+    ],
+)
+def test_a_run_whose_files_were_changed_is_one_sentence(before, after, tmp_path, capsys, name, content):
+    shutil.copytree(before.folder, tmp_path / "changed")
+    if content is None:
+        before.samples[["row"]].to_parquet(tmp_path / "changed" / name)
+    else:
+        (tmp_path / "changed" / name).write_bytes(content)
+    assert dips(["compare", str(tmp_path / "changed"), str(after.folder), "-o", str(tmp_path / "c.html")]) in (3, 5)
+    said = capsys.readouterr().err
+    assert said.startswith("dips: ")
+    assert "bug" not in said
+    assert not (tmp_path / "c.html").exists()
+
+
 def test_runs_that_count_costs_are_compared_by_them(place, before, after, tmp_path):
     costly = {"metric": "cost", "costs": {"ill": 5}, "corrections": place / "corrections.csv", "rounds": 2}
     run = fit(place / "patients.csv", "outcome", tmp_path / "costly", **costly, time_limit=1e-6)

@@ -31,7 +31,7 @@ _A_BUG = 1
 _NO_MEMORY = "There is not enough memory for this table; use fewer rows or columns."
 _OF_MEMORY = ("bad_alloc", "bad allocation", "Cannot allocate memory", "malloc of size")
 
-_ORDER = ("inspect", "fit", "audit", "review", "compare", "predict", "report", "demo", "info")
+_ORDER = ("inspect", "fit", "audit", "review", "compare", "predict", "report", "sign", "verify", "demo", "info")
 
 
 class _InOrder(TyperGroup):

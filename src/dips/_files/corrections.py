@@ -18,6 +18,7 @@ from dips.exceptions import DataError
 
 KEEP, UNLABEL = "keep", "unlabeled"
 _FIRST = {"row": 1, "image": 0}  # columns that count rows, and the number of the first row
+_LONGEST_NUMBER = 18  # digits of a row's
 _STARTS_A_FORMULA = ("=", "+", "-", "@")
 
 
@@ -206,7 +207,8 @@ def read_corrections(source: Any) -> Corrections:
 def _row_number(cell: str | None, name: str, source: str) -> int | None:
     if cell is None:
         return None
-    if not cell.isdecimal():
+    if not cell.isdecimal() or len(cell) > _LONGEST_NUMBER:
+        cell = cell if len(cell) < 60 else f"{cell[:60]}…"
         raise DataError(f"The column {name!r} of {source} holds {cell!r}; it is the number of a row.")
     return int(cell) - _FIRST[name]
 

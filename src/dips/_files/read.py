@@ -30,6 +30,7 @@ from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
 from dips._files.sqlite import SUFFIXES as _SQLITE
 from dips._files.sqlite import address_of, is_address, read_sqlite
+from dips._tools.files import expanded
 from dips.exceptions import DataError, InputTypeError
 
 TABS = {".tsv", ".tab"}
@@ -120,7 +121,7 @@ def read_table(
         columns, notes = read_sqlite(str(data))
         table = Table(columns, str(data), notes)
     elif isinstance(data, str | Path):
-        table = _read_file(Path(data).expanduser(), _How(sheet, skip_rows, wanted))
+        table = _read_file(expanded(data), _How(sheet, skip_rows, wanted))
     elif isinstance(data, pa.Table):
         table = Table(data, "a table")
     elif is_frame(data):

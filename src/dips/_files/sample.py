@@ -28,6 +28,7 @@ from dips._files.read import (
 )
 from dips._files.sqlite import is_address
 from dips._tools.arrays import Array
+from dips._tools.files import expanded
 
 _LARGE_FILE = 50_000_000  # bytes
 _SAMPLE = 20_000  # rows
@@ -86,7 +87,7 @@ def _batches(
     data: Any, skip_rows: int | None, wanted: Collection[str]
 ) -> tuple[Iterator[Any], int, str, list[str]] | None:
     """Return the batches of a large file, about how many rows there are, its name and notes; None where it has none."""
-    path = Path(data).expanduser()
+    path = expanded(data)
     if path.suffix.lower() in PARQUET:
         file = pa.parquet.ParquetFile(path)
         check_metadata(path, file.metadata.num_rows, file.metadata.num_columns)

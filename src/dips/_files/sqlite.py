@@ -10,12 +10,14 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pyarrow as pa
 
-from dips._files.limits import check_metadata
+from dips._files.limits import check_metadata, most_times
+from dips._tools.files import expanded
 from dips.exceptions import DataError
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 _BATCH = 50_000
 _LONGEST = 1 << 26  # bytes of a cell
+_STEPS, _STEPS_ALWAYS_FINE = 1_000_000, 200_000_000  # of SQLite's machine; a second or two, and a row takes dozens
 _SCHEME = "sqlite:"
 
 
@@ -32,7 +34,10 @@ def file_of(address: str) -> Path:
     >>> file_of("sqlite:///visits.db?table=patients").as_posix(), file_of("sqlite:////srv/visits.db").as_posix()
     ('visits.db', '/srv/visits.db')
     """
-    return Path(unquote(urlsplit(address).path).removeprefix("/")).expanduser()
+    try:
+        return expanded(unquote(urlsplit(address).path).removeprefix("/"))
+    except ValueError as error:
+        raise DataError(f"{address} is no address of a table ({error}); write sqlite:///FILE?table=NAME.") from error
 
 
 def address_of(path: Path) -> str:
@@ -43,18 +48,39 @@ def address_of(path: Path) -> str:
 def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
     """Return the table that the address names, and notes; the only table of a database needs no name."""
     path = file_of(address)
-    if not path.is_file():
-        raise DataError(f"There is no database {path}; write sqlite:///FILE?table=NAME.")
     asked = parse_qs(urlsplit(address).query).get("table", [None])[0]
     try:
+        if not path.is_file():
+            raise DataError(f"There is no database {path}; write sqlite:///FILE?table=NAME.")
         with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")  # a view of a file from elsewhere calls no function
             database.text_factory = lambda text: text.decode("utf-8", "replace")
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            database.set_progress_handler(_Work(path).goes_on, _STEPS)
             name = _table_name(database, asked, path)
             return _read(database, name, path), [] if asked else [f"{path} has one table, {name!r}, which is read."]
-    except sqlite3.Error as error:
-        raise DataError(f"{path} cannot be read as a SQLite database: {error}.") from error
+    except DataError:
+        raise
+    except (sqlite3.Error, OSError, ValueError, TypeError, OverflowError) as error:
+        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
+        reason = "it is far more work than its size suggests" if _is_interrupted(error) else error
+        raise DataError(f"{shown} cannot be read as a SQLite database: {reason}.") from error
+
+
+class _Work:
+    """Counts what a query does: a view can compute without end, and give no row meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self._n_left = max(_STEPS_ALWAYS_FINE, 10 * most_times() * path.stat().st_size) // _STEPS
+
+    def goes_on(self) -> int:
+        """Return 0, or 1 to end the query."""
+        self._n_left -= 1
+        return int(self._n_left < 0)
+
+
+def _is_interrupted(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
 
 def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> str:

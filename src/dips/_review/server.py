@@ -15,7 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
@@ -187,11 +187,7 @@ class ReviewServer:
 
     async def _enter(self, request: Request) -> Response:
         """A token becomes a cookie that scripts cannot read and other sites cannot send."""
-        try:
-            token = (await request.json())["token"]
-        except (ValueError, KeyError, TypeError):
-            token = ""
-        secret = self.door.enter(str(token))
+        secret = self.door.enter(str((await _question(request) or {}).get("token", "")))
         if secret is None:
             return JSONResponse({"error": "This token is unknown, or was used before."}, 401)
         response = JSONResponse({"entered": True})
@@ -237,11 +233,8 @@ class ReviewServer:
 
 async def _answered(request: Request, answer: Callable[[dict[str, Any]], Any]) -> Response:
     """Read a question, work it out in a thread, and answer; what is refused is said in a sentence."""
-    try:
-        question = await request.json()
-    except ValueError:
-        question = None
-    if not isinstance(question, dict):
+    question = await _question(request)
+    if question is None:
         return JSONResponse({"error": "A question is a JSON object."}, 400)
     try:
         return JSONResponse(without_nan(await run_in_threadpool(answer, question)))
@@ -249,6 +242,16 @@ async def _answered(request: Request, answer: Callable[[dict[str, Any]], Any]) -
         return JSONResponse({"error": str(error)}, 507)
     except DipsError as error:
         return JSONResponse({"error": str(error)}, 400)
+
+
+async def _question(request: Request) -> dict[str, Any] | None:
+    """Return the JSON object of a request; None for anything else, and for texts that no file can hold."""
+    try:
+        question = await request.json()
+        json.dumps(question, ensure_ascii=False).encode()
+    except (ValueError, RecursionError, ClientDisconnect):
+        return None
+    return question if isinstance(question, dict) else None
 
 
 def _pong(request: Request) -> Response:

@@ -45,6 +45,10 @@ def compare_runs(first: Run, second: Run, seed: int = 0) -> dict[str, Any]:
 
 
 def _refuse_other_tables(first: Run, second: Run) -> None:
+    if first.folder.samefile(second.folder):
+        raise DataError(
+            f"{first.folder} is compared with itself; name the run before the corrections and the one after."
+        )
     targets = [run.config["settings"]["target"] for run in (first, second)]
     classes = [run.summary["classes"] for run in (first, second)]
     if targets[0] != targets[1] or classes[0] != classes[1]:

@@ -26,6 +26,7 @@ from dips._study.leaks import Leak
 from dips._study.reviewed import review
 from dips._study.settings import Settings
 from dips._tools.arrays import Array
+from dips._tools.files import expanded
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
@@ -222,7 +223,7 @@ def _source(data: Any, table: Table) -> dict[str, Any]:
 
 
 def _file(data: Any, n_rows: int) -> dict[str, Any]:
-    path = file_of(str(data)) if is_address(data) else Path(data).expanduser()
+    path = file_of(str(data)) if is_address(data) else expanded(data)
     with path.open("rb") as stream:
         return {"path": str(data), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.exchange import exchanged
-from dips._tools.files import make_folder, sync, sync_tree, whole_file, write_whole, writing
+from dips._tools.files import expanded, make_folder, sync, sync_tree, whole_file, write_whole, writing
 from dips._tools.interrupts import raise_if_stopped
 from dips._tools.locks import only_writer
 from dips._tools.wording import option
@@ -43,7 +43,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path | str, force: bool = False) -> None:
-        self.path = Path(path).expanduser().resolve()
+        self.path = expanded(path).resolve()
         self.force = force
         refuse_unprintable(self.path)
         self.staging = _beside(self.path, "unfinished")

@@ -37,7 +37,7 @@ from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
 from dips._study.run import Run
 from dips._study.settings import Settings, believes
-from dips._tools.files import sha256, without_nan
+from dips._tools.files import expanded, sha256, without_nan
 from dips.exceptions import DataError, ReviewError
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def _unlabeled_paths(run: Run) -> list[Path | str]:
 def _place(run: Run, path: str) -> Path | str:
     if is_address(path):
         return path
-    there = (Path(path).expanduser(), run.folder.parent / path, run.folder.parent / Path(path).name)
+    there = (expanded(path), run.folder.parent / path, run.folder.parent / Path(path).name)
     found = next((place for place in there if place.exists()), None)
     if found is None:
         raise DataError(f"{path}, which the run was made of, is not there any more; say where it is with --data.")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jinja2 import TemplateError
 
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
@@ -16,7 +21,7 @@ from dips._study.folder import MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
-from dips.exceptions import ModelError
+from dips.exceptions import DipsError, ModelError
 
 
 class Run(Pictured):
@@ -64,13 +69,12 @@ class Run(Pictured):
     @cached_property
     def samples(self) -> pd.DataFrame:
         """The account of every row."""
-        return pd.read_parquet(self.folder / "samples.parquet")
+        return self._frame("samples.parquet")
 
     @cached_property
     def held_out(self) -> pd.DataFrame | None:
         """The held-out rows, and what the chosen model said before it was trained on them; None in old runs."""
-        path = self.folder / "held_out.parquet"
-        return pd.read_parquet(path) if path.exists() else None
+        return self._frame("held_out.parquet") if (self.folder / "held_out.parquet").exists() else None
 
     @cached_property
     def model(self) -> SavedModel:
@@ -114,6 +118,15 @@ class Run(Pictured):
         spellings = {spelling: each["label"] for each in merged for spelling in each["spellings"]}
         return score_predictions(self.model, table, p, self.config["settings"], spellings)
 
+    def _frame(self, name: str) -> pd.DataFrame:
+        path = self.folder / name
+        try:
+            pq.read_table(path).validate(full=True)  # arrow takes a file's word for it, and follows its offsets blindly
+            return pd.read_parquet(path)
+        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+            reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+            raise ModelError(f"{path} cannot be read: {reason}. Get the folder from its source again.") from error
+
     def _json(self, name: str) -> Any:
         try:
             record = json.loads((self.folder / name).read_text(encoding="utf-8"))
@@ -122,3 +135,16 @@ class Run(Pictured):
         if not isinstance(record, dict):
             raise ModelError(f"{self.folder / name} holds no settings; get the folder from its source again.")
         return record
+
+
+@contextmanager
+def whole(*runs: Run) -> Iterator[None]:
+    """Say in one sentence that files of a run lack what they must hold, or hold something else."""
+    try:
+        yield
+    except DipsError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
+        folders = " or ".join(str(run.folder) for run in runs)
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{folders} does not hold what a run must ({type(error).__name__}: {reason}).") from error

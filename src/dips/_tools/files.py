@@ -72,6 +72,11 @@ def sync_tree(folder: Path) -> None:
         sync(Path(place))
 
 
+def expanded(path: Path | str) -> Path:
+    """Return a path with ``~`` as the home of its user; where there is no such user it is a name like any other."""
+    return Path(os.path.expanduser(path))
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and its parents, where they do not exist."""
     try:

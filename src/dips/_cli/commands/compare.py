@@ -27,15 +27,17 @@ def compare(
     from dips._report import render_difference
     from dips._study.between import compare_runs
     from dips._study.folder import refuse_to_overwrite
-    from dips._study.run import Run
+    from dips._study.run import Run, whole
     from dips._tools.files import without_nan, write_whole
 
     runs = Run(before), Run(after)
     if out is not None:
-        refuse_to_overwrite(out, force)
+        refuse_to_overwrite(out, force, is_folder=False)
     path = runs[1].folder / "compare.html" if out is None else out
-    found = without_nan(compare_runs(*runs))
-    write_whole(path, render_difference(found).encode())
+    with whole(*runs):
+        found = without_nan(compare_runs(*runs))
+        page = render_difference(found).encode()
+    write_whole(path, page)
     if as_json:
         print_json({"page": str(path), **found})
         return

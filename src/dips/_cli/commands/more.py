@@ -11,7 +11,6 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import make_table, output, print_json, printable
-from dips.exceptions import ModelError
 
 
 @app.command()
@@ -22,21 +21,17 @@ def report(
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Write the report of a run again."""
-    from jinja2 import TemplateError
-
     from dips._report import render
     from dips._study.folder import refuse_to_overwrite
-    from dips._study.run import Run
+    from dips._study.run import Run, whole
     from dips._tools.files import write_whole
 
     opened = Run(run)
     if out is not None:
         refuse_to_overwrite(out, force, is_folder=False)
     path = opened.report if out is None else out
-    try:
+    with whole(opened):
         page = render(opened.summary)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
-        raise ModelError(f"{opened.folder / 'report.json'} does not hold what a page shows ({error}).") from error
     write_whole(path, page.encode())
     output().print(printable(f"Open {path}"), soft_wrap=True)
     if open_it:

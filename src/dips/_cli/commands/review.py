@@ -52,7 +52,7 @@ def review(
     from dips._review.desk import checked_name
     from dips._review.export import write_all
     from dips._study.reviewing import desk_of_run, server_of_run
-    from dips._study.run import Run
+    from dips._study.run import Run, whole
 
     who = checked_name(reviewer or _user())
     if demo:
@@ -61,10 +61,13 @@ def review(
     assert run is not None
     opened = Run(run)
     if export is not None:
-        for path in write_all(desk_of_run(opened, data), export):
+        with whole(opened):
+            desk = desk_of_run(opened, data)
+        for path in write_all(desk, export):
             output().print(printable(f"Written: {path}"), soft_wrap=True)
         return
-    made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
+    with whole(opened):
+        made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
     _serve(made, host, no_open)
     _say_goodbye(made.desk)
 

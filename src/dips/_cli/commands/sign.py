@@ -1,0 +1,42 @@
+"""``dips sign`` and ``dips verify``: a seal on a run, under a key of your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dips._cli.app import app
+from dips._cli.console import output, printable
+
+_Folder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder that dips fit made, or a model folder.")]
+_Key = Annotated[Path, typer.Option("--key", help="The file that holds the key.")]
+
+
+@app.command("sign")
+def sign_run(
+    run: _Folder,
+    key: _Key,
+    new_key: Annotated[
+        bool, typer.Option("--new-key", help="Make the key first, in a file that only you can read.")
+    ] = False,
+) -> None:
+    """Seal a run with a key, so that whoever has the key can tell whether a file in it was changed."""
+    from dips._persistence.signature import make_key, sign
+
+    if new_key:
+        make_key(key)
+    n = sign(run, key)
+    output().print(
+        printable(f"{n} files of {run} are signed. Whoever has {key} can check them, or sign others."), soft_wrap=True
+    )
+
+
+@app.command("verify")
+def verify_run(run: _Folder, key: _Key) -> None:
+    """Check that a run is as it was signed: no file changed, gone or new."""
+    from dips._persistence.signature import verify
+
+    n = verify(run, key)
+    output().print(printable(f"{n} files of {run} are as they were signed with {key}."), soft_wrap=True)
