@@ -36,7 +36,7 @@ def attack(place: Path, seed: int) -> str:
 
 
 def _run() -> ImageRounds:
-    return ImageRounds(pool(), recipe(n_steps=30), PLAN, ImageAuto(n_folds=3), 0)
+    return ImageRounds(pool(), recipe(n_steps=30), PLAN, ImageAuto(n_folds=3, least_noise=0), 0)
 
 
 @cache

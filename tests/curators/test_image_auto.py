@@ -47,7 +47,7 @@ def test_the_estimate_is_renewed_so_that_labels_return():
     confidence[:8] = 0.05
     assert (~curator.curate(evidence_of(confidence))).sum() == 8
     assert curator.curate(evidence_of(np.full(40, 0.9))).all()
-    assert curator.noise_rate_ == 0
+    assert curator.look_wrong_ == 0
 
 
 def test_a_pseudo_label_stays_while_the_round_as_a_whole_believes_it():

@@ -75,6 +75,7 @@ def made_up(n, n_labeled, side=32, judges_all=False):
         history=pd.DataFrame([{"round": 0, "step": 1, "n_given": n_labeled, "loss": 1.0, "coverage": 0.5} | nothing]),
         curator=object(),
         noise_rate=0.2,
+        noise_interval=None,
         title="noise",
         backbone="none",
     )
@@ -123,13 +124,12 @@ def test_curves_are_those_the_confidence_was_measured_on(points):
     np.testing.assert_allclose(judged, np.array(points["confidence"][:45]) / 1000, atol=0.004)
 
 
-def test_suspects_are_ranked_by_confidence_the_least_first(fitted, points):
-    clf = fitted[0]
-    samples = clf.samples_[clf.samples_["source"] == "given"].assign(unseen=clf.curator_.out_of_fold_)
+def test_suspects_are_ranked_by_how_probably_they_are_wrong(fitted, points):
+    samples = fitted[0].samples_.query("source == 'given'")
     aside = samples[~samples["useful"].astype(bool)]
-    ranked = sorted(aside.index, key=lambda name: aside.loc[name, "confidence"] * aside.loc[name, "unseen"])
     shown = [name for rank, name in zip(points["rank"], points["id"], strict=True) if rank]
-    assert shown == ranked
+    assert aside.loc[shown, "p_wrong"].is_monotonic_decreasing
+    assert sorted(shown) == sorted(aside.index)
 
 
 def test_labels_kept_add_up_over_the_rounds(fitted):

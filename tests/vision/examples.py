@@ -6,12 +6,13 @@ import torch
 from dips.vision._fixmatch import FixMatch
 from dips.vision._image_pool import ImagePool
 from dips.vision._optimizer import Schedule
-from dips.vision._rounds import CurationPlan, ImageRounds, interleave
+from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe, Training
+from dips.vision._turns import interleave
 
 N, N_LABELED, N_WRONG, N_CLASSES = 120, 45, 9, 3
 CPU = torch.device("cpu")
-PLAN = CurationPlan(warm_up_steps=40, n_rounds=3, n_checkpoints=3)
+PLAN = CurationPlan(warm_up_steps=40, n_rounds=3, n_checkpoints=3, pilot_steps=40)
 
 
 def colors(n=N, size=8, random_state=0):

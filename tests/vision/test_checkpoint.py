@@ -9,7 +9,8 @@ from dips.curators._image_auto import ImageAuto
 from dips.exceptions import InputError, OutputError
 from dips.vision import _checkpoint as checkpoint
 from dips.vision._packing import packed
-from dips.vision._rounds import CurationPlan, ImageRounds, interleave
+from dips.vision._rounds import CurationPlan, ImageRounds
+from dips.vision._turns import interleave
 
 from .examples import PLAN, pool, recipe, weights
 
@@ -19,7 +20,7 @@ class KilledError(Exception):
 
 
 def run_with(path, plan=PLAN, n_steps=30, seed=0):
-    return ImageRounds(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3), seed, path=path)
+    return ImageRounds(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3, least_noise=0), seed, path=path)
 
 
 def kill_at(run, step):

@@ -33,7 +33,7 @@ COLUMNS = [
 
 
 def classifier(**settings):
-    settings = {"network": "tiny", "curator": ImageAuto(n_folds=3), "random_state": 0} | QUICK | settings
+    settings = {"network": "tiny", "curator": ImageAuto(n_folds=3, least_noise=0), "random_state": 0} | QUICK | settings
     return ImageClassifier(**settings)
 
 

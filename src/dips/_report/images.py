@@ -36,7 +36,7 @@ class ImageFindings:
     checkpoints : the round of each checkpoint, 0 for the warm-up
     history : data frame, one row per round
     curator : the curator, fitted
-    noise_rate : estimated share of wrong labels, where the curator estimates it
+    noise_rate, noise_interval : estimated share of wrong labels, where the curator estimates it
     title : what the page is about
     settings : of the classifier, as texts
     backbone : network and method, in words
@@ -51,6 +51,7 @@ class ImageFindings:
     history: pd.DataFrame
     curator: Any
     noise_rate: float | None
+    noise_interval: tuple[float, float] | None
     title: str
     backbone: str
     made_at: str = ""
@@ -87,6 +88,7 @@ def summarize_images(found: ImageFindings) -> dict[str, Any]:
         "rows": _rows(found),
         "labels": {
             "share_wrong": found.noise_rate,
+            "interval": found.noise_interval,
             "n_suspects": int(account["suspicion"].notna().sum()),
             "n_other": int(other_fits.sum()),
             "n_useful": int((account["useful"] & found.is_given).sum()),

@@ -13,7 +13,12 @@ from dips.curators._base import Curator, Evidence
 
 
 class ImageAuto(Curator):
-    """Suspects are as many labels as look wrong, and some more: those with the least confidence. No threshold to tune.
+    """Nothing is touched unless labels are shown to be wrong; then suspects are as many as look wrong, and some more.
+
+    Before the training, *pilots* are trained: short trainings of the same kind that each leave out a part of the labels
+    and judge it. Calibrated by one another on unlabeled images, they give the share of wrong labels with an interval,
+    and the probability ``p_wrong`` of each label to be wrong. If less than `least_noise` is shown, the training is the
+    same as without a curator, to the last bit.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -37,10 +42,17 @@ class ImageAuto(Curator):
         Useful labels that a class must have left before it gets more suspects than look wrong.
     max_drop : float
         The largest share of suspects in a class.
+    least_noise : float
+        Labels are judged only if about this share of them or more is shown to be wrong. 0 trains no pilots and judges
+        labels always.
+    n_pilots : int
+        Parts of the labels that are left out in turn to estimate the noise.
 
     Attributes
     ----------
-    noise_rate_ : the estimated share of wrong labels, at the last curation
+    noise_rate_ : the share of wrong labels as the pilots estimate it; errors that they share make it somewhat too high
+    noise_interval_ : lowest and highest share that explain the labels nearly as well
+    look_wrong_ : the share of labels that looked wrong at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
     """
 
@@ -51,13 +63,36 @@ class ImageAuto(Curator):
         "margin": [Interval(Real, 1, None, closed="left")],
         "enough": [Interval(Integral, 0, None, closed="left")],
         "max_drop": [Interval(Real, 0, 1, closed="left")],
+        "least_noise": [Interval(Real, 0, 1, closed="left")],
+        "n_pilots": [Interval(Integral, 2, None, closed="left")],
     }
 
-    def __init__(self, n_folds: int = 5, margin: float = 2.0, enough: int = 40, max_drop: float = 0.6) -> None:
+    def __init__(
+        self,
+        n_folds: int = 5,
+        margin: float = 2.0,
+        enough: int = 40,
+        max_drop: float = 0.6,
+        least_noise: float = 0.15,
+        n_pilots: int = 4,
+    ) -> None:
         self.n_folds = n_folds
         self.margin = margin
         self.enough = enough
         self.max_drop = max_drop
+        self.least_noise = least_noise
+        self.n_pilots = n_pilots
+
+    def remember(self, rate: float, interval: tuple[float, float], out_of_fold: Array) -> None:
+        """Keep what the pilots said; where little noise is shown, errors that they share may be all of it."""
+        low, high = interval
+        self.noise_rate_, self.out_of_fold_ = rate, out_of_fold
+        self.noise_interval_ = (low if rate >= self.least_noise else 0.0, high)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether labels were shown to be wrong."""
+        return self.noise_interval_[0] > 0
 
     @property
     def n_sit_out(self) -> int:
@@ -68,7 +103,7 @@ class ImageAuto(Curator):
         """Find the suspects of each class; a pseudo-label is useful if it was the most probable class on average."""
         given = np.flatnonzero(evidence.is_given)
         labels, p = evidence.labels[given], evidence.out_of_fold(self.n_folds)[given]
-        self.noise_rate_ = noise_rate(p, labels)
+        self.look_wrong_ = noise_rate(p, labels)
         self.out_of_fold_ = p[np.arange(given.size), labels]
         confidence = evidence.confidence[given] * self.out_of_fold_
         useful = evidence.mean_probabilities.argmax(axis=1) == evidence.labels
@@ -81,5 +116,5 @@ class ImageAuto(Curator):
 
     def _n_suspects(self, n: int) -> int:
         """How many of a class's n labels are suspects: as many as look wrong, and more while enough are left."""
-        look_wrong, at_most = (int(min(k * self.noise_rate_, self.max_drop) * n) for k in (1, self.margin))
+        look_wrong, at_most = (int(min(k * self.look_wrong_, self.max_drop) * n) for k in (1, self.margin))
         return max(look_wrong, min(at_most, n - self.enough))

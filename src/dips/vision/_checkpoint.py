@@ -15,7 +15,7 @@ from dips.vision._packing import packed, unpacked
 if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
 
-_KEPT = ("useful", "confidence", "aleatoric", "unseen", "curves", "round", "elapsed_s", "history")
+_KEPT = ("useful", "confidence", "aleatoric", "unseen", "p_wrong", "curves", "round", "elapsed_s", "history")
 _ROWS_IN_DIGEST = 1000
 
 

@@ -36,8 +36,9 @@ from dips.vision._networks import NETWORKS
 from dips.vision._observer import FitObserver
 from dips.vision._optimizer import Schedule
 from dips.vision._report import write_report, write_review
-from dips.vision._rounds import CurationPlan, ImageRounds, interleave
+from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe, predict
+from dips.vision._turns import interleave
 
 METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
 _MAX_SEED = 2**31 - 1
@@ -47,10 +48,11 @@ _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 class ImageClassifier(ClassifierMixin, BaseEstimator):
     """Semi-supervised learning from images of which few are labeled, some of them wrongly.
 
-    First a network is trained on the labeled images alone, and every label is judged by how it was learned. Then
-    FixMatch or FreeMatch is trained on the useful labels and on all images. After each round all labels are judged
-    again, so that a suspect may become useful. Labels are always judged by the averaged network in evaluation mode, on
-    images without augmentation.
+    First short trainings, each without a part of the labels, say how many of them are wrong. Where none are shown to
+    be, FixMatch or FreeMatch is trained on all labels, as if there were no curator. Otherwise every label is judged by
+    how it was learned, in a warm-up on the labeled images alone and then after each round of the training, so that a
+    suspect may become useful. Labels are always judged by the averaged network in evaluation mode, on images without
+    augmentation.
 
     Parameters
     ----------
@@ -59,15 +61,18 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
-        Decides which labels are useful: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for
-        images), the name of any other curator that judges images, such as "dips" or "none", an object with settings, or
-        a function of :class:`~dips.curators.Evidence` that returns a mask.
+        Judges the labels: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for images),
+        the name of any other curator that judges images, such as "dips" or "none", an object with settings, or a
+        function of :class:`~dips.curators.Evidence` that returns a mask.
     n_steps : int, default=20_000
         Number of training steps.
     n_rounds : int, default=20
         Number of rounds. Labels are judged at the start and after each round but the last.
     warm_up_steps : int, default=1000
-        Number of training steps on the labeled images alone.
+        Number of training steps on the labeled images alone, for curators that begin with them.
+    pilot_steps : int, optional
+        Number of training steps of each pilot, by which the default estimates the noise; None takes a tenth of
+        `n_steps`, and at least 2,000.
     batch_size, unlabeled_ratio : int, default=64 and 7
         Labeled images per step, and unlabeled images for each labeled one.
     lr : float, default=0.06
@@ -102,7 +107,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : the label each image ended with; images that were never labeled keep the mark of the input
     curator_ : the curator, with what it learned
     label_curves_ : data frame, one row per labeled image and one column per checkpoint (its round and number), with the
-        probability of the given label; round 0 is the warm-up, and the last round is not watched
+        probability of the given label; round 0 is before the training, and the last round is not watched
 
     Notes
     -----
@@ -128,6 +133,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "n_steps": _POSITIVE,
         "n_rounds": _POSITIVE,
         "warm_up_steps": _POSITIVE,
+        "pilot_steps": [*_POSITIVE, None],
         "batch_size": _POSITIVE,
         "unlabeled_ratio": _POSITIVE,
         "lr": [Interval(Real, 0, None, closed="neither")],
@@ -151,6 +157,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         n_steps: int = 20_000,
         n_rounds: int = 20,
         warm_up_steps: int = 1000,
+        pilot_steps: int | None = None,
         batch_size: int = 64,
         unlabeled_ratio: int = 7,
         lr: float = 0.06,
@@ -170,6 +177,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.n_steps = n_steps
         self.n_rounds = n_rounds
         self.warm_up_steps = warm_up_steps
+        self.pilot_steps = pilot_steps
         self.batch_size = batch_size
         self.unlabeled_ratio = unlabeled_ratio
         self.lr = lr
@@ -203,7 +211,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
         checkpoint = None if self.checkpoint is None else output_file("checkpoint", self.checkpoint)
         log = None if self.log is None else output_file("log", self.log)
-        plan = CurationPlan(self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels)
+        plan = CurationPlan(
+            self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels, pilot_steps=self.pilot_steps
+        )
         device = _distributed.join(_device(self.device))
         pool = ImagePool.of(images, labels.codes, labels.classes.size, device, self.stream)
         seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
@@ -310,7 +320,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             confidence=run.confidence,
             aleatoric=run.aleatoric,
             useful=run.useful & (run.is_given | is_pseudo),
-            p_wrong=np.where(run.is_verified, 0.0, np.nan),
+            p_wrong=run.p_wrong,
             verified=run.is_verified,
             suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
             index=index,

@@ -98,6 +98,7 @@ def findings_of(
         history=clf.history_,
         curator=clf.curator_,
         noise_rate=getattr(clf.curator_, "noise_rate_", None),
+        noise_interval=getattr(clf.curator_, "noise_interval_", None),
         title=title,
         backbone=f"network {_text(clf.network)}, method {_text(clf.method)}",
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,30 +1,31 @@
-"""Rounds on images: a warm-up on the labels, then semi-supervised training; after each round all labels are judged."""
+"""Rounds on images: labels are judged before the semi-supervised training, and again after each round."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor
 
-from dips._data.folds import training_and_test
 from dips._dynamics import Dynamics
-from dips._rounds.curation import dynamics_for, gather_evidence, judge
+from dips._rounds.curation import dynamics_for
 from dips._tools.arrays import Array, Rows
 from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
-from dips.curators._base import Curator, Evidence
+from dips.curators._base import Curator
+from dips.curators._image_auto import ImageAuto
 from dips.vision import _checkpoint, _distributed
+from dips.vision._gate import Gate
 from dips.vision._image_pool import ImagePool
-from dips.vision._method import Supervised
 from dips.vision._training import Recipe, Training
+from dips.vision._turns import steps
+from dips.vision._verdicts import Verdicts
 
-_STEPS_PER_TURN = 8
 _MAX_SEED = 2**31 - 1
 
 
@@ -34,7 +35,8 @@ class CurationPlan:
 
     Attributes
     ----------
-    warm_up_steps : steps on the labeled images alone, by which labels are judged before the training
+    warm_up_steps : steps on the labeled images alone, after which labels are judged for the first time
+    pilot_steps : steps of each pilot; None takes a tenth of the training, and at least 2,000
     n_rounds : number of rounds; labels are judged after each but the last
     n_checkpoints : checkpoints in each round, and in the warm-up
     pseudo_labels : judge pseudo-labels too; costs a prediction of all images at every checkpoint
@@ -44,6 +46,23 @@ class CurationPlan:
     n_rounds: int = 20
     n_checkpoints: int = 5
     pseudo_labels: bool = False
+    pilot_steps: int | None = None
+
+
+class Judging(Protocol):
+    """Judges the labels of a run."""
+
+    def start(self) -> Iterator[None]:
+        """Judge the labels before the training."""
+        ...
+
+    def begin_round(self) -> Rows:
+        """Rows whose labels are trained on in this round."""
+        ...
+
+    def after_round(self, dynamics: Dynamics, watched: Rows, trained_on: Rows) -> None:
+        """Judge the labels of the watched rows by how they were learned in the round."""
+        ...
 
 
 class ImageRounds:
@@ -54,8 +73,7 @@ class ImageRounds:
     pool, recipe, plan
         What to train on, how to train, and when to judge labels.
     curator : Curator
-        If it has an ``n_sit_out``, the labels are divided into so many parts, which sit out of the rounds in turn; so
-        each is judged by a network that has not been trained on it in that round.
+        Judges labels; :class:`~dips.curators.ImageAuto` does so only if pilots show that some are wrong.
     seed : int
         Seeds everything random.
     validation : (images, labels), optional
@@ -89,16 +107,19 @@ class ImageRounds:
         self.is_verified = np.zeros(self.labels.size, dtype=bool) if is_verified is None else is_verified
         self.described = _checkpoint.describe(pool, recipe, plan, curator, seed, is_verified=self.is_verified)
         self.rows = np.flatnonzero(self.is_given)
+        self.seed = seed
         rng = np.random.RandomState(seed)
-        self._order = rng.permutation(self.rows.size)
-        seed_of_training, self._seed_of_warm_up, self._seed_of_folds = rng.randint(_MAX_SEED, size=3).tolist()
+        self.order = rng.permutation(self.rows.size)
+        seeds = rng.randint(_MAX_SEED, size=4).tolist()
+        seed_of_training, self.seed_of_warm_up, self.seed_of_folds, self.seed_of_pilots = seeds
         self.training = Training(pool, recipe, self.rows, seed_of_training)
-        self.curates = curator.curates
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
-        self.confidence, self.aleatoric = np.full((2, self.labels.size), np.nan)
+        self.confidence, self.aleatoric, self.p_wrong = np.full((3, self.labels.size), np.nan)
+        self.p_wrong[self.is_verified] = 0.0
         self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not in the last round
         self.curves: dict[tuple[int, int], Array] = {}  # (round, checkpoint): probability of each given label
         self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()
+        self.judging = _judging_of(self)
 
     def proceed(self) -> Iterator[None]:
         """Train to the end, yielding after every few steps, so that several trainings can share one device."""
@@ -120,73 +141,63 @@ class ImageRounds:
                 _checkpoint.save(self.path, self)
 
     def _start(self) -> Iterator[None]:
-        """Judge the labels by a network trained on them alone."""
-        if self.curates:
-            plan = self.plan
-            warm_up = self._warm_up(self.rows, self._seed_of_warm_up)
-            dynamics = self._dynamics(self.rows.size)
-            for e in range(1, plan.n_checkpoints + 1):
-                yield from _steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints)
-                dynamics.update(self._noted(e, warm_up.probabilities(rows=self.rows), self.rows))
-            dynamics.finish()
-            self._note({"n_given": self.rows.size} | self._curate(dynamics, self.rows))
+        """Judge the labels before the training."""
+        if self.judging is not None:
+            was_useful = self.useful.copy()
+            yield from self.judging.start()
+            self._note({"n_given": self.rows.size} | self._changed(was_useful))
         self.round = 1
 
     def _one_round(self) -> Iterator[None]:
-        """Train, watch, and judge all labels again."""
+        """Train, watch, and judge the labels again."""
         plan = self.plan
         watched = np.arange(self.labels.size) if plan.pseudo_labels else self.rows
-        trained_on = self._trained_on()
+        trained_on = self.rows if self.judging is None else self.judging.begin_round()
         self.training.use(trained_on)
         is_last = self.round == plan.n_rounds
-        dynamics = self._dynamics(watched.size) if self.curates and not is_last else None
+        dynamics = self.new_dynamics(watched.size) if self.judging is not None and not is_last else None
         state: dict[str, Any] = {}
         for e in range(1, plan.n_checkpoints + 1):
             share = (self.round - 1 + e / plan.n_checkpoints) / plan.n_rounds
             yield from self._train_until(share)
             if dynamics is not None:
-                dynamics.update(self._noted(e, self.training.probabilities(rows=watched), watched))
+                dynamics.update(self.noted(e, self.training.probabilities(rows=watched), watched))
             state = {"n_given": trained_on.size} | self._state()
             self.observer.on_record({"event": "checkpoint", "round": self.round, **state})
-        if dynamics is not None:
+        if self.judging is not None and dynamics is not None:
             dynamics.finish()
-            if self.unseen is not None:
-                sat_out = ~np.isin(self.rows, trained_on)
-                self.unseen[sat_out] = dynamics.probabilities[self.is_given[watched]][sat_out]
-            state |= self._curate(dynamics, watched)
+            was_useful = self.useful.copy()
+            self.judging.after_round(dynamics, watched, trained_on)
+            if plan.pseudo_labels:
+                self.training.use_pseudo_labels_of(self.useful | self.is_given)
+            state |= self._changed(was_useful)
         self._note(state)
 
     def _train_until(self, fraction: float) -> Iterator[None]:
         """Train until this fraction of all steps is done."""
         n_steps = self.recipe.schedule.n_steps
-        for _ in _steps(self.training, round(n_steps * fraction)):
+        for _ in steps(self.training, round(n_steps * fraction)):
             self.observer.on_step(self.training.n_done, n_steps)
             yield
         self.observer.on_step(self.training.n_done, n_steps)
 
-    def _noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
+    def noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
         """Keep the probability of each given label at a checkpoint, and return all probabilities."""
         self.curves[self.round, checkpoint] = p[self.is_given[watched], self.labels[self.rows]]
         return p
 
-    def _trained_on(self) -> Rows:
-        """Rows of the useful labels without the part that sits out in this round; no class sits out entirely."""
-        useful, n_parts = self.useful[self.rows], getattr(self.curator, "n_sit_out", 0)
-        if n_parts and self.round < self.plan.n_rounds:
-            labels = self.labels[self.rows]
-            folds = list(training_and_test(labels, n_parts, self._order))
-            stays = folds[self.round % len(folds)][0]
-            useful = useful & (stays | self.is_verified[self.rows] | ~np.isin(labels, labels[useful & stays]))
-        return self.rows[useful]
+    def given(self) -> tuple[Rows, Array, Rows]:
+        """Labeled rows, their labels, and the order in which they are dealt out to folds."""
+        return self.rows, self.labels[self.rows], self.order
 
-    def _curate(self, dynamics: Dynamics, watched: Rows) -> dict[str, Any]:
-        """Judge the labels of the watched rows, given or pseudo; return what changed."""
-        evidence = self._evidence(dynamics, watched)
-        was_useful = self.useful.copy()
-        self.useful[watched] = judge(self.curator, evidence, self.is_verified[watched])
-        self.confidence[watched], self.aleatoric[watched] = evidence.confidence, evidence.aleatoric
-        if self.plan.pseudo_labels and self.round > 0:
-            self.training.use_pseudo_labels_of(self.useful | self.is_given)
+    def new_dynamics(self, n_rows: int) -> Dynamics:
+        """Return empty dynamics of so many rows over the checkpoints of a round."""
+        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
+        dynamics.begin(self.plan.n_checkpoints)
+        return dynamics
+
+    def _changed(self, was_useful: Array) -> dict[str, Any]:
+        """What a judgment changed; observers are told."""
         changed = {
             "n_new_suspects": int((was_useful & ~self.useful)[self.is_given].sum()),
             "n_useful_again": int((self.useful & ~was_useful)[self.is_given].sum()),
@@ -195,43 +206,6 @@ class ImageRounds:
         useful = np.flatnonzero(self.useful & self.is_given)
         self.observer.on_record({"event": "curation", "round": self.round, "useful": useful, **changed})
         return changed
-
-    def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
-        is_given = self.is_given[watched]
-        labels = np.where(is_given, self.labels[watched], dynamics.probabilities.argmax(axis=1))
-
-        def out_of_fold(n_folds: int) -> Array:
-            if self.unseen is None:
-                self.unseen = self._out_of_fold(n_folds)
-            return self.unseen
-
-        return gather_evidence(
-            dynamics,
-            labels,
-            is_given,
-            self.round,
-            features=lambda: self.pool.images.cpu().numpy()[watched],
-            out_of_fold=out_of_fold,
-        )
-
-    def _out_of_fold(self, n_folds: int) -> Array:
-        """Class probabilities of the labeled rows, each from a warm-up without it; the folds train in parallel."""
-        folds = list(training_and_test(self.labels[self.rows], n_folds, self._order))
-        trainings = [self._warm_up(self.rows[train], self._seed_of_folds + k) for k, (train, _) in enumerate(folds)]
-        interleave([_steps(training, self.plan.warm_up_steps) for training in trainings])
-        p = np.empty((self.rows.size, self.pool.n_classes))
-        for (_, test), training in zip(folds, trainings, strict=True):
-            p[test] = training.probabilities(rows=self.rows[test])
-        return p
-
-    def _warm_up(self, rows: Rows, seed: int) -> Training:
-        schedule = replace(self.recipe.schedule, n_steps=self.plan.warm_up_steps)
-        return Training(self.pool, replace(self.recipe, method=Supervised(), schedule=schedule), rows, seed)
-
-    def _dynamics(self, n_rows: int) -> Dynamics:
-        dynamics = dynamics_for(self.curator, n_rows, self.pool.n_classes)
-        dynamics.begin(self.plan.n_checkpoints)
-        return dynamics
 
     def _state(self) -> dict[str, Any]:
         training = self.training
@@ -247,15 +221,7 @@ class ImageRounds:
         self.observer.on_round(self.history[-1], self.plan.n_rounds)
 
 
-def interleave(advancing: Iterable[Iterator[None]]) -> None:
-    """Advance several trainings in turn until all are done; on a GPU each has its own stream, so that they overlap."""
-    pending = list(advancing)
-    while pending:
-        pending = [one for one in pending if next(one, "done") != "done"]
-
-
-def _steps(training: Training, until: int) -> Iterator[None]:
-    while training.n_done < until:
-        training.step()
-        if training.n_done % _STEPS_PER_TURN == 0:
-            yield
+def _judging_of(run: ImageRounds) -> Judging | None:
+    if isinstance(run.curator, ImageAuto) and run.curator.least_noise > 0:
+        return Gate(run, run.curator)
+    return Verdicts(run) if run.curator.curates else None

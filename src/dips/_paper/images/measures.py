@@ -19,8 +19,9 @@ from dips.datasets import flip_labels
 from dips.datasets._image_sets import ImageData
 from dips.exceptions import InputError
 from dips.vision._image_pool import ImagePool
-from dips.vision._rounds import CurationPlan, ImageRounds, interleave
+from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe
+from dips.vision._turns import interleave
 
 _MAX_EXAMPLES = 40
 _TILES_PER_ROW = 8

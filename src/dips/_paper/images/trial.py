@@ -9,7 +9,7 @@ from dips import __version__
 from dips._paper.engine.job import beyond_defaults, hashed, version_of
 from dips._paper.images import sets
 
-VERSION = 1  # raise it when the same settings mean something else; every trial is then run again
+VERSION = 2  # raise it when the same settings mean something else; every trial is then run again
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""The share of wrong labels as pilots estimate it, beside the true share: what opens the gate of images' default.
+
+DIPS_DATA=folder python benchmarks/image_noise.py --data cifar10n --noise 0.0 worse --labels 1000 --seeds 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+import torch
+
+from dips._paper.images.measures import noisy_labels, some_of
+from dips.curators import ImageAuto
+from dips.datasets._image_sets import ImageData, load_images
+from dips.vision._classifier import METHODS
+from dips.vision._image_pool import ImagePool
+from dips.vision._label_noise import LabelNoise, estimate_label_noise
+from dips.vision._optimizer import Schedule
+from dips.vision._pilots import Pilots
+from dips.vision._training import Recipe
+
+N_COMPARED = 2000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="cifar10n")
+    parser.add_argument("--noise", nargs="+", default=["0.0", "worse"])
+    parser.add_argument("--labels", type=int, nargs="+", default=[1000])
+    parser.add_argument("--method", choices=METHODS, default="fixmatch")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=2600, help="of each pilot")
+    parser.add_argument("--network", default="fast")
+    parser.add_argument("--max-images", type=int)
+    options = parser.parse_args()
+    data = some_of(load_images(options.data), options.max_images)
+    schedule = Schedule(options.steps, lr=0.06)
+    method = METHODS[options.method](**({"memory": 0.99} if options.method == "freematch" else {}))
+    recipe = Recipe(options.network, method, schedule)
+    print("noise labels seed  wrong  estimate  interval      gate    accuracy of pilots  seconds")
+    for noise in options.noise:
+        for n_labeled in options.labels:
+            for seed in range(options.seeds):
+                labels = noisy_labels(data, _share_or_name(noise), n_labeled, seed)
+                print(_line(data, labels, recipe, options.steps, noise, seed), flush=True)
+
+
+def _line(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, noise: str, seed: int) -> str:
+    began = time.perf_counter()
+    estimated, accuracy = estimate(data, labels, recipe, n_steps, seed)
+    rows = np.flatnonzero(labels >= 0)
+    wrong = (labels != data.y_train)[rows]
+    curator = ImageAuto()
+    curator.remember(estimated.rate, (estimated.low, estimated.high), estimated.p_wrong)
+    gate = "open" if curator.is_dirty else "closed"
+    return (
+        f"{noise:>5} {rows.size:6} {seed:4}  {wrong.mean():5.3f}  {estimated.rate:8.3f}  "
+        f"{estimated.low:.3f}-{estimated.high:.3f}   {gate:6}  {accuracy:18.3f}  {time.perf_counter() - began:7.1f}"
+    )
+
+
+def estimate(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, seed: int) -> tuple[LabelNoise, float]:
+    """Return the estimate by pilots, and their accuracy on images that they were given without a label."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    pool = ImagePool.of(data.X_train, labels, int(data.y_train.max()) + 1, device)
+    rows = pool.labeled_rows
+    order = np.random.RandomState(seed).permutation(rows.size)
+    pilots = Pilots(pool, recipe, rows, labels[rows], order, ImageAuto().n_pilots, seed + 100)
+    for _ in pilots.train(n_steps):
+        pass
+    compared = np.random.RandomState(5).permutation(np.flatnonzero(labels < 0))[:N_COMPARED]
+    opinions = pilots.opinions(compared)
+    accuracy = float((opinions.argmax(axis=2) == data.y_train[compared]).mean())
+    return estimate_label_noise(pilots.answers(), opinions, labels[rows]), accuracy
+
+
+def _share_or_name(noise: str) -> str | float:
+    try:
+        return float(noise)
+    except ValueError:
+        return noise
+
+
+if __name__ == "__main__":
+    main()

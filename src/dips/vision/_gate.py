@@ -1,0 +1,70 @@
+"""The default for images: labels are judged only if pilots show that some are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dips._dynamics import Dynamics
+from dips._tools.arrays import Rows
+from dips.curators._image_auto import ImageAuto
+from dips.vision._label_noise import estimate_label_noise
+from dips.vision._pilots import Pilots, shortened
+from dips.vision._verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from dips.vision._rounds import ImageRounds
+
+_PART_OF_PILOTS = 10  # each is a tenth as long as the training
+_LEAST_PILOT_STEPS = 2_000  # fewer tell little
+_MAX_COMPARED = 2_000  # images on which the pilots are compared
+
+
+class Gate(Verdicts):
+    """Asks :class:`~dips.curators.ImageAuto` where labels are dirty; elsewhere all are trained on, none sits out."""
+
+    def __init__(self, run: ImageRounds, curator: ImageAuto) -> None:
+        super().__init__(run)
+        self.curator = curator
+
+    def start(self) -> Iterator[None]:
+        """Estimate the noise, and judge the labels if it is shown to be there."""
+        run = self.run
+        n_steps = run.plan.pilot_steps or self._pilot_steps()
+        pilots = Pilots(
+            run.pool, shortened(run.recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots
+        )
+        yield from pilots.train(n_steps)
+        labels = run.labels[run.rows]
+        noise = estimate_label_noise(pilots.answers(), pilots.opinions(self._compared()), labels)
+        self.curator.remember(noise.rate, (noise.low, noise.high), pilots.answers()[np.arange(labels.size), labels])
+        run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, noise.p_wrong)
+        if self.curator.is_dirty:
+            yield from super().start()
+
+    def begin_round(self) -> Rows:
+        """Rows to train on: all labeled ones, unless labels are dirty."""
+        return super().begin_round() if self.curator.is_dirty else self.run.rows
+
+    def after_round(self, dynamics: Dynamics, watched: Rows, trained_on: Rows) -> None:
+        """Judge the labels again, if they are dirty; else only note how they were learned."""
+        if self.curator.is_dirty:
+            super().after_round(dynamics, watched, trained_on)
+            return
+        run = self.run
+        labels = np.where(run.is_given[watched], run.labels[watched], dynamics.probabilities.argmax(axis=1))
+        learned = dynamics.at(labels)
+        run.confidence[watched], run.aleatoric[watched] = learned["confidence"], learned["aleatoric"]
+
+    def _pilot_steps(self) -> int:
+        n_steps = self.run.recipe.schedule.n_steps
+        return min(n_steps, max(n_steps // _PART_OF_PILOTS, _LEAST_PILOT_STEPS))
+
+    def _compared(self) -> Rows:
+        """Return unlabeled images on which to compare the pilots, or labeled ones if there are no others."""
+        run = self.run
+        unlabeled = np.flatnonzero(~run.is_given)
+        rows = unlabeled if unlabeled.size else run.rows
+        return np.random.RandomState(run.seed_of_pilots).permutation(rows)[:_MAX_COMPARED]

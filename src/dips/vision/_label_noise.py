@@ -1,0 +1,85 @@
+"""The share of wrong labels of images, and which they are, from what pilots say.
+
+A network trained to be sure of its own answers is far too sure, and how much cannot be learned from labels that may be
+wrong: a network that is sure and a label that differs look the same, whichever of the two is wrong. But where pilots
+answer differently, one of them is wrong, and that needs no label. So they are calibrated by one another, on unlabeled
+images, and only then are labels looked at. Errors that pilots share are taken for wrong labels, so the estimate is
+somewhat too high.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from dips._beliefs.belief import believe
+from dips._beliefs.noise import likely_range
+from dips._tools.arrays import Array
+
+_RATES = np.linspace(0, 0.6, 31)
+_LEAST_PROBABILITY = 1e-3  # how sure a pilot can be that an image is not of a class
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """The estimated share of wrong labels.
+
+    Attributes
+    ----------
+    rate : the mean of what it may be
+    low, high : shares outside explain the labels much less well than the best one
+    p_wrong : (n,) probability of each label to be wrong
+    """
+
+    rate: float
+    low: float
+    high: float
+    p_wrong: Array
+
+
+def estimate_label_noise(answers: Array, opinions: Array, labels: Array) -> LabelNoise:
+    """Estimate the noise by pilots.
+
+    Parameters
+    ----------
+    answers : (n, C) probabilities of each labeled image by a pilot that was not trained on its label
+    opinions : (pilots, m, C) of the same unlabeled images by every pilot
+    labels : (n,) codes
+    """
+    p = softmax(trust(opinions) * _log(answers), axis=1)
+    of_label = p[np.arange(labels.size), labels]
+    seen = (1 - _RATES[:, None]) * of_label + _RATES[:, None] * (1 - of_label) / (p.shape[1] - 1)  # (rates, n)
+    log_likelihood = np.log(seen).sum(axis=1)
+    posterior = softmax(log_likelihood)
+    low, high = likely_range(_RATES, log_likelihood)
+    heard = np.flatnonzero(posterior > 1e-3)
+    right = sum(posterior[i] * believe(p, labels, _RATES[i])[np.arange(labels.size), labels] for i in heard)
+    return LabelNoise(float(posterior @ _RATES), low, high, 1 - right / posterior[heard].sum())
+
+
+def trust(opinions: Array) -> float:
+    """The power of a pilot's probabilities that predicts the other pilots' answers best; 1 takes them as they are.
+
+    Examples
+    --------
+    >>> sure = np.array([[0.99, 0.01], [0.99, 0.01], [0.01, 0.99], [0.01, 0.99]])
+    >>> unsure = sure[[0, 2, 1, 3]]  # agrees on half of the images
+    >>> bool(trust(np.stack([sure, sure])) > 2), bool(trust(np.stack([sure, unsure])) < 0.2)
+    (True, True)
+    """
+    said, log_p = opinions.argmax(axis=2), _log(opinions)
+    pilots = range(len(opinions))
+    pairs = [(a, b) for a in pilots for b in pilots if a != b]
+
+    def loss(power: float) -> float:
+        predicted = log_softmax(power * log_p, axis=2)
+        return -float(np.mean([np.take_along_axis(predicted[a], said[b][:, None], axis=1).mean() for a, b in pairs]))
+
+    return float(minimize_scalar(loss, bounds=(0.02, 3.0), method="bounded").x)
+
+
+def _log(p: Array) -> Array:
+    return np.log(np.clip(p, _LEAST_PROBABILITY, 1))

@@ -1,0 +1,31 @@
+"""Trainings that take turns, so that several share one device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from dips.vision._training import Training
+
+_STEPS_PER_TURN = 8
+
+
+def steps(training: Training, until: int) -> Iterator[None]:
+    """Train up to a step, yielding after every few."""
+    while training.n_done < until:
+        training.step()
+        if training.n_done % _STEPS_PER_TURN == 0:
+            yield
+
+
+def in_turn(advancing: Iterable[Iterator[None]]) -> Iterator[None]:
+    """Advance several trainings in turn until all are done; on a GPU each has its own stream, so that they overlap."""
+    pending = list(advancing)
+    while pending:
+        pending = [one for one in pending if next(one, "done") != "done"]
+        yield
+
+
+def interleave(advancing: Iterable[Iterator[None]]) -> None:
+    """Advance several trainings in turn, and return when all are done."""
+    for _ in in_turn(advancing):
+        pass

@@ -1,0 +1,99 @@
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from dips.curators import CURATORS, ImageAuto
+from dips.vision import ImageClassifier
+from dips.vision._image_pool import ImagePool
+from dips.vision._rounds import CurationPlan, ImageRounds
+from dips.vision._turns import interleave
+
+from .examples import CPU, N_CLASSES, colors, recipe, weights
+
+N_IMAGES, N_GIVEN = 200, 150
+PLAN = CurationPlan(warm_up_steps=30, n_rounds=4, n_checkpoints=2, pilot_steps=25)
+CURATOR = {"n_folds": 3, "n_pilots": 3}
+
+
+def labeled(rate):
+    """Images of which some are labeled, a share of them wrongly; and which."""
+    X, truth = colors(N_IMAGES)
+    rng = np.random.RandomState(0)
+    y, wrong = truth.copy(), rng.permutation(N_GIVEN)[: int(rate * N_GIVEN)]
+    y[wrong] = (y[wrong] + rng.randint(1, N_CLASSES, size=wrong.size)) % N_CLASSES
+    y[N_GIVEN:] = -1
+    return X, y, np.isin(np.arange(N_IMAGES), wrong)
+
+
+def run_of(curator, rate, **settings):
+    X, y, _ = labeled(rate)
+    run = ImageRounds(ImagePool.of(X, y, N_CLASSES, CPU), recipe(n_steps=24), PLAN, curator, **settings)
+    interleave([run.proceed()])
+    return run
+
+
+@cache
+def dirty():
+    return run_of(ImageAuto(**CURATOR), 0.2)
+
+
+@cache
+def clean():
+    return run_of(ImageAuto(**CURATOR), 0.0)
+
+
+def test_clean_labels_are_trained_on_as_without_a_curator_to_the_last_bit():
+    run, alone = clean(), run_of(CURATORS.resolve("none"), 0.0)
+    assert not run.curator.is_dirty
+    assert run.useful[run.rows].all()
+    assert torch.equal(weights(run.training.network), weights(alone.training.network))
+    assert torch.equal(weights(run.training.averaged), weights(alone.training.averaged))
+
+
+def test_how_clean_labels_were_learned_is_noted_all_the_same():
+    run = clean()
+    assert np.isfinite(run.confidence[run.rows]).all()
+    assert [record["n_given"] for record in run.history[1:]] == [N_GIVEN] * 4
+
+
+def test_dirty_labels_are_judged_as_if_there_were_no_gate():
+    run, always = dirty(), run_of(ImageAuto(n_folds=3, least_noise=0), 0.2)
+    assert run.curator.is_dirty
+    np.testing.assert_array_equal(run.useful, always.useful)
+    assert torch.equal(weights(run.training.network), weights(always.training.network))
+
+
+def test_pilots_find_the_share_of_wrong_labels_and_which_they_are():
+    run, wrong = dirty(), labeled(0.2)[2]
+    assert run.curator.noise_rate_ == pytest.approx(0.2, abs=0.06)
+    assert run.p_wrong[wrong].mean() > 0.7
+    assert run.p_wrong[run.is_given & ~wrong].mean() < 0.1
+
+
+def test_too_few_labels_show_nothing():
+    X, y, _ = labeled(0.2)
+    y[9:] = -1
+    run = ImageRounds(ImagePool.of(X, y, N_CLASSES, CPU), recipe(n_steps=12), PLAN, ImageAuto(**CURATOR))
+    interleave([run.proceed()])
+    assert run.curator.noise_interval_[0] == 0
+    assert run.useful[run.rows].all()
+
+
+def test_a_verified_label_cannot_be_wrong():
+    is_verified = np.zeros(N_IMAGES, dtype=bool)
+    is_verified[np.flatnonzero(labeled(0.2)[2])[:5]] = True
+    run = run_of(ImageAuto(**CURATOR), 0.2, is_verified=is_verified)
+    assert run.useful[is_verified].all()
+    assert (run.p_wrong[is_verified] == 0).all()
+
+
+def test_the_account_has_the_probability_of_each_label_to_be_wrong():
+    X, y, wrong = labeled(0.2)
+    clf = ImageClassifier(
+        "tiny", curator=ImageAuto(**CURATOR), n_steps=24, n_rounds=2, pilot_steps=25, batch_size=8, random_state=0
+    ).fit(X, y)
+    p_wrong = clf.samples_["p_wrong"].to_numpy()
+    assert np.isnan(p_wrong[y < 0]).all()
+    assert p_wrong[wrong].mean() > p_wrong[(y >= 0) & ~wrong].mean() + 0.4
