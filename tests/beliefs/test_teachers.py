@@ -27,7 +27,7 @@ def test_the_backbone_answers_out_of_fold_and_averages_over_the_folds():
 
 def test_every_helper_learns_and_repeats_itself():
     def ask():
-        helpers = make_helpers(list(HELPERS), X, None, 2, 3, 1000, np.random.RandomState(0))
+        helpers = make_helpers(list(HELPERS), X, linear_columns(X), None, 2, 3, 1000, np.random.RandomState(0))
         return [(helper.name, helper.answer(TRAININGS, TESTS, Y)) for helper in helpers]
 
     for (name, first), (_, second) in zip(ask(), ask(), strict=True):
@@ -38,7 +38,7 @@ def test_every_helper_learns_and_repeats_itself():
 
 def test_a_class_that_a_fold_lacks_has_probability_zero():
     labels = np.array([0] * 30 + [1] * 30)
-    (helper,) = make_helpers(["linear"], X, None, 3, 1, 1000, np.random.RandomState(0))
+    (helper,) = make_helpers(["linear"], X, linear_columns(X), None, 3, 1, 1000, np.random.RandomState(0))
     answers = helper.answer([np.arange(60)], [np.arange(60)], labels)
     assert (answers.labeled[:, 2] == 0).all()
 

@@ -29,6 +29,7 @@ class RowBeliefs:
     ----------
     labeled : (n, C) distribution over the true class of each labeled row, its label taken into account
     unlabeled : (m, C) of each unlabeled row
+    made : (k, C) of each made-up row
     out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
@@ -38,6 +39,7 @@ class RowBeliefs:
 
     labeled: Array
     unlabeled: Array
+    made: Array
     out_of_fold: Array
     protected: Array
     noise: NoiseRate
@@ -54,6 +56,7 @@ class Effort:
     helpers_again: tuple[str, ...]  # in the second round; none, no second round
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
+    n_student: int = 0  # rows besides the labeled that the student learns from, made up where there are no others
     network: bool = False  # one more teacher
 
     @classmethod
@@ -61,14 +64,21 @@ class Effort:
         """Return the effort for so many labels."""
         all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
         if n < 10_000:
-            return cls(n_folds or (5 if n < 2_000 else 3), all_helpers, ("linear", "trees"), 20_000, 4_000, network)
-        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000, network)  # the audit costs under three fits
+            n_folds, n_student = n_folds or (5 if n < 2_000 else 3), 1_000 if n < 2_000 else 0
+            return cls(n_folds, all_helpers, ("linear", "trees"), 20_000, 4_000, n_student, network)
+        return cls(n_folds or 3, ("linear", "trees"), (), 20_000, 2_000, 0, network)  # the audit costs under three fits
 
 
 def learn_beliefs(
-    trainer: Trainer, labeled: Rows, labels: Array, unlabeled: Rows, effort: Effort, verified: Verified | None = None
+    trainer: Trainer,
+    labeled: Rows,
+    labels: Array,
+    unlabeled: Rows,
+    effort: Effort,
+    verified: Verified | None = None,
+    made: Rows | None = None,
 ) -> RowBeliefs:
-    """Return what is believed about labeled rows of the trainer's pool, and about unlabeled ones.
+    """Return what is believed about labeled rows of the trainer's pool, and about unlabeled and made-up ones.
 
     Parameters
     ----------
@@ -77,15 +87,19 @@ def learn_beliefs(
     unlabeled : rows of the pool
     effort : how much to train
     verified : which of the labels were checked, and what they were before
+    made : made-up rows of the pool
     """
     rng, every = trainer.rng, np.ones(labels.size, dtype=bool)
+    n_real = labels.size + unlabeled.size
+    unlabeled = unlabeled if made is None else np.concatenate([unlabeled, made])
     table = trainer.pool.take(np.concatenate([labeled, unlabeled]))
     X = numeric_columns(table)
     X = X if X is not None and X.shape[1] else None
-    columns = None if X is None else _few(linear_columns(X))
+    linear = None if X is None else linear_columns(X)
+    columns = linear if linear is not None and linear.shape[1] <= _MAX_COLUMNS else None
     common = None if columns is None else columns[: labels.size]
     review = Review(labels, verified or Verified.nothing(labels.size), common)
-    teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X)
+    teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X, linear)
     order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
     folds = list(training_and_test(labels, effort.n_folds, order, groups))
 
@@ -104,24 +118,26 @@ def learn_beliefs(
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
     noise = review.rate(noise, before)
     belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
-    gain = check_gain(belief, distribution, columns)
-    return RowBeliefs(belief, distribution, out_of_fold, protected, noise, names, gain)
-
-
-def _few(columns: Array) -> Array | None:
-    """Return the columns, or None where there are too many for a linear stand-in."""
-    return columns if columns.shape[1] <= _MAX_COLUMNS else None
+    of_real, of_made = np.split(distribution, [n_real - labels.size])
+    gain = check_gain(belief, of_real, None if columns is None else columns[:n_real])
+    return RowBeliefs(belief, of_real, of_made, out_of_fold, protected, noise, names, gain)
 
 
 def _make_teachers(
-    trainer: Trainer, labeled: Rows, unlabeled: Rows, effort: Effort, table: Any, X: Array | None
+    trainer: Trainer,
+    labeled: Rows,
+    unlabeled: Rows,
+    effort: Effort,
+    table: Any,
+    X: Array | None,
+    linear: Array | None,
 ) -> list[Teacher]:
     """Return the backbone, the helpers where the rows of the table can be read as numbers, and the network if asked."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
-    if X is not None:
+    if X is not None and linear is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
-        teachers += make_helpers(effort.helpers, X, weights, *shape, trainer.rng)
+        teachers += make_helpers(effort.helpers, X, linear, weights, *shape, trainer.rng)
     if effort.network:
         from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dips._beliefs.belief import probably_right
 from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
+from dips._beliefs.made_rows import with_made_rows
 from dips._data.hashing import draw_seed, lowest_hashes
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
@@ -65,7 +66,9 @@ class BeliefTraining:
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         labels = given[labeled]
         effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
-        beliefs = learn_beliefs(self.trainer, labeled, labels, sample, effort, verified.at(labeled))
+        real = np.concatenate([labeled, sample])
+        trainer, made = with_made_rows(self.trainer, real, max(0, effort.n_student - sample.size))
+        beliefs = learn_beliefs(trainer, labeled, labels, sample, effort, verified.at(labeled), made)
         noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
         p_wrong = 1 - beliefs.labeled[at_label]
@@ -77,7 +80,8 @@ class BeliefTraining:
         began, chosen = time.perf_counter(), self._choose(state, sample)
         state.label(sample[chosen], beliefs.unlabeled[chosen].argmax(axis=1), 1)
         state.useful[sample[chosen]] = True
-        self._train(state, labeled, sample[chosen], np.concatenate([beliefs.labeled, beliefs.unlabeled[chosen]]))
+        believed = np.concatenate([beliefs.labeled, beliefs.unlabeled[chosen], beliefs.made])
+        self._train(state, trainer, np.concatenate([labeled, sample[chosen]]), made, believed)
         state.termination = "all_labeled" if chosen.all() and sample.size == (~state.is_given).sum() else "max_iter"
         self._tell(state, 1, labeled.size, int(chosen.sum()), began)
         return state
@@ -98,21 +102,21 @@ class BeliefTraining:
         proposed = rounds.run(np.where(state.useful, state.given, UNLABELED))
         return proposed.labels[sample] != UNLABELED
 
-    def _train(self, state: RoundsState, labeled: Rows, unlabeled: Rows, belief: Array) -> None:
-        """Fit the student, and watch it where it has checkpoints."""
-        rows = np.concatenate([labeled, unlabeled])
+    def _train(self, state: RoundsState, trainer: Trainer, real: Rows, made: Rows, belief: Array) -> None:
+        """Fit the student on real and made rows, and watch the real ones where it has checkpoints."""
+        rows, n_labeled = np.concatenate([real, made]), int(state.is_given.sum())
         at, weights = np.arange(rows.size), None
-        if self.trainer.backbone.takes_beliefs(self.trainer.estimator):
+        if trainer.backbone.takes_beliefs(trainer.estimator):
             at, codes, weights = weighted_rows(belief)
         else:
-            codes = drawn_classes(belief, labeled.size, self.trainer.rng)
-        dynamics = [dynamics_for(self.curator, rows.size, self.trainer.n_classes, self.track)]
-        watched: dict[str, Any] = {"watched": rows} if self.has_checkpoints else {}
+            codes = drawn_classes(belief, n_labeled, trainer.rng)
+        dynamics = [dynamics_for(self.curator, real.size, trainer.n_classes, self.track)]
+        watched: dict[str, Any] = {"watched": real} if self.has_checkpoints else {}
         seen: list[Dynamics] = dynamics if self.has_checkpoints else []
-        state.estimator = self.trainer.fit(rows[at], codes, *seen, **watched, weights=weights)
+        state.estimator = trainer.fit(rows[at], codes, *seen, **watched, weights=weights)
         if self.has_checkpoints:
-            statistics = dynamics[0].at(state.labels[rows], np.arange(rows.size))
-            state.confidence[rows], state.aleatoric[rows] = statistics["confidence"], statistics["aleatoric"]
+            statistics = dynamics[0].at(state.labels[real], np.arange(real.size))
+            state.confidence[real], state.aleatoric[real] = statistics["confidence"], statistics["aleatoric"]
             state.trajectories = dynamics[0].trajectories if self.track.size else None
 
     def _tell(self, state: RoundsState, t: int, n_given: int, n_pseudo: int, began: float) -> None:

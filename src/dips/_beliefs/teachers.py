@@ -112,14 +112,14 @@ def _gather(predicted: Any, tests: Sequence[Rows], n: int, n_unlabeled: int, n_c
 def make_helpers(
     names: Sequence[str],
     X: Array,
+    linear: Array,
     weights: Array | None,
     n_classes: int,
     n_folds: int,
     max_rows: int,
     rng: np.random.RandomState,
 ) -> list[Teacher]:
-    """Return the named helpers; a new kind of helper is one more entry of ``HELPERS``."""
-    linear = linear_columns(X) if any(HELPERS[name].is_linear for name in names) else X
+    """Return the named helpers, on columns X or on those for linear models; a new kind is one more of ``HELPERS``."""
     helpers: list[Teacher] = []
     for name in names:
         kind = HELPERS[name]

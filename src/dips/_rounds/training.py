@@ -47,11 +47,12 @@ class Trainer:
         self.backbone, self.fit_params = find_backbone(estimator), fit_params or FitParams()
         self.groups = groups  # (n,) of the pool's rows; no fold divides one
 
-    def over(self, pool: NumberedPool) -> Trainer:
-        """Return the trainer for a pool that has more rows after this one's; these weigh 1."""
-        n_more = pool.n_rows - self.pool.n_rows
-        weights = None if self.sample_weight is None else np.append(self.sample_weight, np.ones(n_more))
-        return Trainer(self.estimator, pool, self.n_classes, weights, self.rng, self.n_jobs, self.fit_params)
+    def over(self, pool: NumberedPool, weights_of_more: Array | None = None) -> Trainer:
+        """Return the trainer for a pool that has more rows after this one's; these weigh 1 unless it is said."""
+        more = np.ones(pool.n_rows - self.pool.n_rows) if weights_of_more is None else weights_of_more
+        weights = None if self.sample_weight is None else np.append(self.sample_weight, more)
+        settings = (weights, self.rng, self.n_jobs, self.fit_params, self.groups)
+        return Trainer(self.estimator, pool, self.n_classes, *settings)
 
     def fit(
         self,

@@ -21,8 +21,9 @@ class Beliefs(Curator):
     Teachers that err differently judge every label out of fold: the backbone itself, linear models and randomized
     trees. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
     of each label to be wrong, and a distribution over the true class of every row. The last model is the backbone
-    trained on these distributions, labeled and unlabeled rows alike. In each class as many labels are suspects as are
-    expected to be wrong, those with the highest ``p_wrong``.
+    trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on made-up
+    ones, in which some columns have the values of a near row. In each class as many labels are suspects as are expected
+    to be wrong, those with the highest ``p_wrong``.
 
     Works with every classifier that has ``predict_proba``; no checkpoints are needed.
 
