@@ -3,8 +3,16 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import QuantileTransformer
 
-from dips._beliefs.teachers import HELPERS, BackboneTeacher, linear_columns, make_helpers, numeric_columns
+from dips._beliefs.teachers import (
+    HELPERS,
+    BackboneTeacher,
+    _normal_ranks,
+    linear_columns,
+    make_helpers,
+    numeric_columns,
+)
 from dips._data.folds import training_and_test
 from dips._rounds.training import Trainer
 
@@ -73,3 +81,13 @@ def test_numbers_that_only_the_backbone_can_hold_are_left_to_it():
     X[3, 1], X[5, 1] = 1e308, -1e308
     model = CuratedClassifier(HistGradientBoostingClassifier(max_iter=5), random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
+
+
+def test_ranks_are_those_of_scikit_learn():
+    rng = np.random.RandomState(0)
+    table = rng.normal(size=(500, 5))
+    table[:, 1] = rng.randint(4, size=500)
+    table[:, 2] = np.maximum(table[:, 2], 0)
+    table[rng.uniform(size=500) < 0.3, 3] = np.nan
+    theirs = QuantileTransformer(n_quantiles=200, output_distribution="normal").fit_transform(table)
+    np.testing.assert_allclose(_normal_ranks(table), np.clip(theirs, -3, 3), atol=1e-9)

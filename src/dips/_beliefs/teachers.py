@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import ndtri
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import QuantileTransformer
 
 from dips._data.containers import is_frame
 from dips._data.encoder import TableEncoder
@@ -20,6 +20,8 @@ from dips._tools.arrays import Array, Rows
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
 _LARGEST = 1e30  # helpers compute in single precision, and a backbone that bins its columns may be given larger numbers
 _N_TREES = 50
+_LOOK = 200  # rows that tell whether a column has many values
+_N_QUANTILES, _MAX_RANKED = 200, 10_000  # of a column, and of the rows that tell them
 _FEW_VALUES = range(3, 13)  # a column with so many different values also gets an indicator of each
 
 
@@ -166,13 +168,12 @@ def numeric_columns(X: Any) -> Array | None:
 
 def linear_columns(X: Array) -> Array:
     """Columns for a linear model: rank-normal, a missing value as the mean, and an indicator of each of few values."""
-    values = [np.unique(column[~np.isnan(column)]) for column in X.T]
+    values = [_distinct(column) for column in X.T]
     varying = np.array([v.size > 1 for v in values], dtype=bool)
     if not varying.any():
         return np.zeros((len(X), 1))
     X, values = X[:, varying], [v for v in values if v.size > 1]
-    ranks = QuantileTransformer(n_quantiles=min(200, len(X)), output_distribution="normal", random_state=0)
-    normal = np.clip(ranks.fit_transform(X), -3, 3)
+    normal = _normal_ranks(X)
     scaled = (normal - np.nanmean(normal, axis=0)) / (np.nanstd(normal, axis=0) + 1e-9)
     parts = [np.nan_to_num(scaled)]
     for column, distinct in zip(X.T, values, strict=True):
@@ -180,3 +181,25 @@ def linear_columns(X: Array) -> Array:
             indicators = (column[:, None] == distinct).astype(float)
             parts.append(indicators - indicators.mean(axis=0))
     return np.concatenate(parts, axis=1)
+
+
+def _distinct(column: Array) -> Array:
+    """Return the values that a column has; where its first rows have many already, only theirs."""
+    first = column[:_LOOK]
+    seen = np.unique(first[~np.isnan(first)])
+    return seen if seen.size not in range(_FEW_VALUES.stop) else np.unique(column[~np.isnan(column)])
+
+
+def _normal_ranks(X: Array) -> Array:
+    """Every value as the normal quantile of its rank in the column, at most 3; the least and the largest at the ends.
+
+    The same as scikit-learn's QuantileTransformer, at less than half of the price.
+    """
+    sample, shares = X[:: max(1, len(X) // _MAX_RANKED)], np.linspace(0, 1, min(_N_QUANTILES, len(X)))
+    ranks = np.empty(X.shape)
+    for column, quantiles, rank in zip(X.T, np.nanquantile(sample, shares, axis=0).T, ranks.T, strict=True):
+        rank[:] = np.interp(column, quantiles, shares)
+        if (quantiles[1:] == quantiles[:-1]).any():  # the middle of the ranks of equal values
+            rank[:] = (rank - np.interp(-column, -quantiles[::-1], -shares[::-1])) / 2
+        rank[column <= quantiles[0]], rank[column >= quantiles[-1]] = 0, 1
+    return np.clip(ndtri(ranks), -3, 3)
