@@ -1,9 +1,10 @@
-"""What each part of the default is worth: the default without it, against supervised training.
+"""What each part of the default is worth: the default without it, against supervised training; and what could be won.
 
 DIPS_DATA=folder python benchmarks/ablation.py [SEEDS] [JOBS]
 
 The development tables of `dips paper run good-model`, 100 and 400 labels, 0, 20 and 40 % of them flipped, XGBoost with
-slow, shallow trees. Gains are means over tables, sizes and shares, with the standard error over seeds.
+slow, shallow trees. Gains are means over tables, sizes and shares, with the standard error over seeds. Oracles know
+what nobody does: the share of wrong labels, which they are, or the right ones.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import numpy as np
 
 from dips._beliefs import learning, student
 from dips._beliefs.learning import Effort
+from dips._beliefs.noise import NoiseRate, Panel
 from dips._paper.figures.good_model import HELD_OUT
-from dips._paper.tables import gains
-from dips._paper.tables.splits import authors_seeds
+from dips._paper.tables import gains, trial
+from dips._paper.tables.splits import Split, authors_seeds
 from dips._paper.tables.trial import Trial
 
 TABLES = ("adult", "agaricus-lepiota", "blog", "covid", "drug", "german", "higgs")
@@ -39,15 +41,26 @@ METHODS: dict[str, dict[str, Any]] = {
     "without randomized trees": BELIEFS,
     "without a second round": BELIEFS,
     "hard labels": BELIEFS,
+    "oracle: the share of wrong labels": BELIEFS,
+    "oracle: wrong labels are left out": BELIEFS,
+    "oracle: wrong labels are put right": BELIEFS,
     gains.WITHOUT_UNLABELED: CURATED,
     "curated, without made-up rows": CURATED,
 }
 
 
 @contextmanager
-def ablated(method: str) -> Iterator[None]:
-    """Leave out what the method's name says."""
-    if method == "without the backbone among the teachers":
+def ablated(method: str, noise: float) -> Iterator[None]:
+    """Leave out, or tell, what the method's name says."""
+    if method == "oracle: the share of wrong labels":
+        estimate = learning.estimate_noise
+        with patch.object(learning, "estimate_noise", lambda *a: _told(*estimate(*a), noise)):
+            yield
+    elif method in _SPLITS:
+        draw, corrected = trial.make_split, _SPLITS[method]
+        with patch.object(trial, "make_split", lambda t: corrected(draw(t))):
+            yield
+    elif method == "without the backbone among the teachers":
         make = learning._make_teachers
         with patch.object(learning, "_make_teachers", lambda *a: make(*a)[1:]):
             yield
@@ -71,6 +84,27 @@ _EFFORTS: dict[str, Callable[[Effort], Effort]] = {
 }
 
 
+def _told(estimated: NoiseRate, panels: list[Panel], noise: float) -> tuple[NoiseRate, list[Panel]]:
+    """Put all belief on the rate next to the true one."""
+    known = np.eye(estimated.rates.size)[np.abs(estimated.rates - noise).argmin()]
+    return replace(estimated, mean=noise, low=noise, high=noise, posterior=known), panels
+
+
+def _without_wrong(split: Split) -> Split:
+    X, y, right = split.X_labeled, split.y_labeled, ~split.flipped
+    return replace(split, X_labeled=X[right], y_labeled=y[right], y_true=y[right], flipped=split.flipped[right])
+
+
+def _put_right(split: Split) -> Split:
+    return replace(split, y_labeled=split.y_true, flipped=np.zeros_like(split.flipped))
+
+
+_SPLITS: dict[str, Callable[[Split], Split]] = {
+    "oracle: wrong labels are left out": _without_wrong,
+    "oracle: wrong labels are put right": _put_right,
+}
+
+
 def _only(effort: Effort, word: str) -> Effort:
     helpers, again = (tuple(n for n in names if word in n) for names in (effort.helpers, effort.helpers_again))
     return replace(effort, helpers=helpers, helpers_again=again)
@@ -83,7 +117,7 @@ def records_of(table: str, labels: int, noise: float, seed: int) -> list[dict[st
     records = []
     for method, settings in METHODS.items():
         flips = {} if method == gains.ALL_LABELS else {"noise": noise}
-        trial = Trial(
+        settled = Trial(
             table,
             seed,
             backbone="xgboost sensible",
@@ -93,10 +127,10 @@ def records_of(table: str, labels: int, noise: float, seed: int) -> list[dict[st
             **settings,
             **flips,
         )
-        with ablated(method):
-            outcome = trial.run()
+        with ablated(method, noise):
+            outcome = settled.run()
         numbers = {k: v for k, v in outcome.items() if isinstance(v, float)}
-        records.append(cell | {"backbone": trial.backbone, "method": method} | numbers)
+        records.append(cell | {"backbone": settled.backbone, "method": method} | numbers)
     return records
 
 
