@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ import dips
 from dips import ParquetPool, PseudoLabelClassifier
 from dips._rounds.checkpoint import Checkpoint
 from dips._rounds.rule_rounds import RuleRounds
+from dips._tools.checkpoints import as_text
 from dips._tools.locks import only_writer
 from dips._tools.packing import packed, unpacked
 from dips.curators import DIPS
@@ -204,6 +206,16 @@ def test_a_damaged_or_forged_checkpoint_is_refused(patients, after_round_1):
     after_round_1.write_bytes(packed(state))
     with pytest.raises(ValueError, match="does not hold what this training needs"):
         fitted(patients, after_round_1)
+
+
+def test_settings_are_described_the_same_in_every_process():
+    described = [as_text(value) for value in (SMALL_XGBOOST, len, partial(len), object(), DIPS(), {"a": 1})]
+    assert described[1:] == [
+        "builtins.len", "functools.partial(<built-in function len>)", "object",
+        "DIPS(aleatoric='adaptive', conf=0.8, frozen=True, window=(0.0, 1.0))", "{'a': 1}",
+    ]  # fmt: skip
+    assert described[0].startswith("XGBClassifier(")
+    assert "n_estimators=12" in described[0]
 
 
 def test_one_run_at_a_time_writes_a_checkpoint(patients, tmp_path):

@@ -67,10 +67,11 @@ def as_text(value: Any) -> str:
         settings = {field.name: getattr(value, field.name) for field in fields(value)}
     elif isinstance(value, BaseEstimator):
         settings = value.get_params()
-    elif callable(value):
+    elif hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     else:
-        return repr(value)
+        text = repr(value)
+        return text if " at 0x" not in text else type(value).__qualname__
     return f"{type(value).__name__}({', '.join(f'{k}={as_text(v)}' for k, v in sorted(settings.items()))})"
 
 
