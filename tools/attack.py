@@ -29,6 +29,7 @@ FULL = {
     "forests": 10_000,
     "forests, sanitized": 10_000,
     "kills": 1_000,
+    "faults": 1_000,
     "disks": 500,
 }
 SANITIZED = "forests, sanitized"

@@ -13,8 +13,13 @@ from dips._cli.app import run as dips
 from tests.attack.outcomes import FINE
 from tests.patients import patients, quick_backbones
 
-N = {"tables": 60, "models": 60, "forests": 100, "records": 30, "checkpoints": 8, "disks": 1}
-NEEDS = {"checkpoints": ["torch"], "models": ["lightgbm", "catboost"], "disks": ["lightgbm", "catboost"]}
+N = {"tables": 60, "models": 60, "forests": 100, "records": 30, "checkpoints": 8, "disks": 1, "faults": 1}
+NEEDS = {
+    "checkpoints": ["torch"],
+    "models": ["lightgbm", "catboost"],
+    "disks": ["lightgbm", "catboost"],
+    "faults": ["matplotlib"],
+}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits and names of files are another matter there")

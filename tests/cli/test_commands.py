@@ -349,3 +349,9 @@ def test_labelers_and_curators_can_be_chosen(place, tmp_path, options, capsys):
     assert set(record["recall"]["plain"]) == {"ill", "well"}
     interval = record["labels"]["share_wrong_interval"]
     assert (interval is None) == ("--curator" in options)
+
+
+def test_an_ending_that_names_no_format_is_refused_before_the_work(tmp_path, capsys):
+    patients()[0].to_csv(tmp_path / "t.csv", index=False)
+    assert dips(["audit", str(tmp_path / "t.csv"), "-t", "nothing", "-o", str(tmp_path / "suspects.exe")]) == 4
+    assert "results are written as .csv, .parquet or .xlsx" in capsys.readouterr().err

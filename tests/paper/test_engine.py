@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dips._paper.engine import Store, hashed, run
+from dips.exceptions import UserError
 from tests.paper.jobs import Square, squares
 
 KILLED = """
@@ -103,6 +104,15 @@ def test_a_killed_run_goes_on_where_it_stopped_with_the_same_results(store, mark
     fresh = Store(tmp_path / "fresh")
     run(squares(30), fresh)
     assert outcomes(store, squares(30)) == outcomes(fresh, squares(30))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
+def test_a_worker_that_the_system_kills_is_one_sentence_and_the_rest_goes_on_later(store):
+    with pytest.raises(UserError, match=r"A worker process was killed, perhaps because memory ran out.* fewer --jobs"):
+        run(squares(6, killed_at=4), store, n_jobs=2)
+    assert store.get(Square(4).key()) is None
+    assert run(squares(6), store, n_jobs=2).failed == 0
+    assert outcomes(store, squares(6)) == [{"square": i**2} for i in range(6)]
 
 
 def test_a_record_cut_short_by_the_machine_is_made_again(store):

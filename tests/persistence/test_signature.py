@@ -82,7 +82,7 @@ def test_a_key_is_ones_own_and_never_overwritten(key):
         make_key(key)
 
 
-@pytest.mark.parametrize("content", ["", "not a key", "00ff"])
+@pytest.mark.parametrize("content", ["", "not a key", "00ff", "\0" * 5_000])
 def test_what_is_no_key_is_refused(folder, key, content):
     key.write_text(content)
     with pytest.raises(UserError, match=r"cannot be read as a key|holds a key of \d bytes, and 32 are needed"):

@@ -1,5 +1,7 @@
 """What holds after all events: one's own last word, the majority of several, and the order of the rows."""
 
+from datetime import datetime
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,25 @@ def test_the_last_word_counts_and_undo_brings_back_the_one_before(store):
     store.undo("4", "anna")
     assert after(store).answer("anna", 1) is None
     assert after(store).status("anna", 1) == "open"
+
+
+def test_the_last_word_is_the_last_also_where_the_clock_was_set_back(store, monkeypatch):
+    years = iter((2030, 2020, 2025))
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(next(years), 1, 1, tzinfo=tz)
+
+    monkeypatch.setattr("dips._review.store.datetime", Clock)
+    for number, label in enumerate(("ill", "well", "ill")):
+        store.append(str(number), "anna", 2, "", "label", label)
+    assert [event.time[:4] for event in store.events()] == ["2030", "2020", "2025"]
+    assert store.verify() == 3
+    assert after(store).answer("anna", 2).label == "ill"
+    monkeypatch.undo()
+    store.undo("back", "anna")
+    assert after(store).answer("anna", 2).label == "well"
 
 
 def test_a_skipped_row_is_no_decision(store):

@@ -115,6 +115,17 @@ def test_the_lock_of_a_killed_process_is_taken_over(tmp_path):
         folder.begin("f")
 
 
+def test_a_lock_does_not_ask_what_time_it_is(tmp_path):
+    lock = tmp_path / ".run.lock"
+    lock.write_text("process 1 on elsewhere since 2099-01-01\n")  # left by a killed process whose clock was wrong
+    for moment in (0, 2**33):
+        os.utime(lock, (moment, moment))
+        held = pytest.raises(OutputError, match=f"is being written by process {os.getpid()} ")
+        with RunFolder(tmp_path / "run").held(), held:
+            RunFolder(tmp_path / "run").held().__enter__()
+        lock.touch()
+
+
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_a_run_is_replaced_in_one_step_or_recovered(tmp_path, monkeypatch, can_exchange):
     finished(tmp_path / "run")

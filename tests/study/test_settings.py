@@ -1,6 +1,8 @@
 """Settings are checked before anything is read, and come from TOML or from an earlier run."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +46,7 @@ def test_the_config_of_a_run_is_read(tmp_path):
     [
         ("a.toml", "target = ", "is not a readable toml file"),
         ("a.json", "[1]", "is not a readable json file"),
+        ("a.json", '{"settings": [1]}', "is not a readable json file"),
         ("a.toml", "targget = 'y'", "sets 'targget', which is not a setting; there are backbone"),
     ],
 )
@@ -51,6 +54,12 @@ def test_config_files_that_cannot_be_used_are_refused(tmp_path, name, text, word
     (tmp_path / name).write_text(text)
     with pytest.raises(UserError, match=words):
         read_config(tmp_path / name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such file")
+def test_settings_without_end_are_not_read(tmp_path):
+    with pytest.raises(UserError, match="/dev/zero is not a plain file"):
+        read_config(Path("/dev/zero"))
 
 
 def test_a_config_file_that_is_not_there_is_said(tmp_path):
@@ -69,7 +78,7 @@ def test_a_time_limit_that_is_no_number_is_refused():
 
 
 def test_a_config_that_is_a_folder_or_too_deep_is_refused(tmp_path):
-    with pytest.raises(SettingsError, match="cannot be read: Is a directory"):
+    with pytest.raises(SettingsError, match="is not a plain file"):
         read_config(tmp_path)
     deep = tmp_path / "deep.json"
     deep.write_text("[" * 100_000)

@@ -13,12 +13,14 @@ from dips._tools.files import write_whole
 from dips.exceptions import OutputError
 
 _NOT_IN_EXCEL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # control characters, which no cell can hold
+_KINDS = (".csv", ".parquet", ".pq", ".xlsx")
 _EXCEL_ROWS = 1_048_575  # and a header
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a data frame as CSV, Parquet or Excel, according to the suffix; a failure leaves no partial file."""
+    check_kind(path)
     kind = path.suffix.lower()
     if kind == ".csv":
         content = to_csv(frame).encode("utf-8")
@@ -26,11 +28,16 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
         buffer = io.BytesIO()
         _uniform(frame).to_parquet(buffer, index=False)
         content = buffer.getvalue()
-    elif kind == ".xlsx":
-        content = _to_excel(frame, path)
     else:
-        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv, .parquet or .xlsx.")
+        content = _to_excel(frame, path)
     write_whole(path, content)
+
+
+def check_kind(path: Path) -> None:
+    """Refuse a name whose ending says nothing; best before the work."""
+    kind = path.suffix.lower()
+    if kind not in _KINDS:
+        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv, .parquet or .xlsx.")
 
 
 def _to_excel(frame: pd.DataFrame, path: Path) -> bytes:

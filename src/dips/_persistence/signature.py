@@ -17,7 +17,7 @@ from dips.exceptions import ModelError, OutputError, UserError
 
 SEAL = "signature.json"
 _LATER = ("review", "compare.html")  # written into a run after it was made
-_KEY_BYTES = 32
+_KEY_BYTES, _LONGEST_KEY = 32, 1_000
 
 
 def make_key(path: Path) -> None:
@@ -63,7 +63,8 @@ def verify(folder: Path, key: Path) -> int:
 
 def _key(path: Path) -> bytes:
     try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        with path.open("rb") as stream:
+            key = bytes.fromhex(stream.read(_LONGEST_KEY).decode("ascii").strip())
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read as a key: {error}.") from error
     if len(key) < _KEY_BYTES:

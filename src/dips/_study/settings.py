@@ -220,6 +220,8 @@ def read_config(path: Path) -> dict[str, Any]:
     """
     if not path.exists():
         raise SettingsError(f"There is no config file {path}.")
+    if not path.is_file():
+        raise SettingsError(f"{path} is not a plain file; settings are a TOML file, or the config.json of a run.")
     try:
         if path.suffix == ".json":
             record = json.loads(path.read_text(encoding="utf-8"))
@@ -228,7 +230,7 @@ def read_config(path: Path) -> dict[str, Any]:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, AttributeError, RecursionError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
     known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}

@@ -63,7 +63,7 @@ def audit(
 
     Each with the probability that it is wrong, the label that fits better, and why it is suspect.
     """
-    from dips._persistence.export import write_frame
+    from dips._persistence.export import check_kind, write_frame
     from dips._study.auditing import audit as audit_labels
     from dips._study.folder import refuse_to_overwrite
 
@@ -72,6 +72,8 @@ def audit(
     for path in (out, report):
         if path is not None:
             refuse_to_overwrite(path, force, is_folder=False)
+    if out is not None:
+        check_kind(out)
     with TerminalObserver(not as_json) as observer:
         judged = audit_labels(
             data,
