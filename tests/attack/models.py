@@ -38,6 +38,8 @@ _ODD_NUMBERS = (-1, 0, 1, 2, 255, 2**15, 2**31 - 1, -(2**31), 2**62, 1e308, floa
 def _base(place: Path, family: str, n_classes: int, has_categories: bool) -> Path:
     """Return a sound model folder, made once; with categories it is one whose library reads them by itself."""
     folder = place / f"{family}-{n_classes}-{has_categories}"
+    if folder.exists():  # made by a process that has crashed since
+        return folder
     table = patients(n=120, n_labeled=120, noise=0)[0]
     table["note"] = [f"came with a cough {i} and left" for i in range(len(table))]
     if n_classes == 3:
