@@ -107,14 +107,17 @@ Group = Annotated[
 MergeLabels = Annotated[
     bool | None,
     typer.Option(
-        "--merge-labels/--no-merge-labels", help="Merge spellings of one label, such as Yes and Y, or take all."
+        "--merge-labels/--no-merge-labels", help="Merge spellings of one label, such as Yes and Y, or keep them apart."
     ),
 ]
 MapLabel = Annotated[list[str], typer.Option("--map-label", help="Another name for a label: OLD=NEW. Repeatable.")]
 Sheet = Annotated[
-    str | None, typer.Option("--sheet", help="Of an Excel file, by name or number.  [default: the first that fits]")
+    str | None,
+    typer.Option("--sheet", help="The sheet of an Excel file, by name or number.  [default: the first that fits]"),
 ]
-SkipRows = Annotated[int | None, typer.Option("--skip-rows", help="Lines above the header.  [default: found out]")]
+SkipRows = Annotated[
+    int | None, typer.Option("--skip-rows", help="Lines to skip above the header.  [default: detected]")
+]
 VerifiedColumn = Annotated[
     str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
 ]
@@ -122,11 +125,11 @@ CorrectionsFile = Annotated[
     Path | None,
     typer.Option(
         "--corrections",
-        help="A file with what reviewers say of labels: the --id or row, and label (a class, keep or unlabeled).",
+        help="A file of checked labels: the --id columns or row, and label (a class, keep or unlabeled).",
     ),
 ]
 Reviewed = Annotated[
-    Path | None, typer.Option("--reviewed", help="A run whose review is taken up: what was decided, as corrections.")
+    Path | None, typer.Option("--reviewed", help="A run folder with a review, whose decisions are used as corrections.")
 ]
 ReviewerError = Annotated[
     float | None,

@@ -30,7 +30,7 @@ def audit(
     target: o.TargetName,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (.html) with the map of all labels here.")] = None,
-    top: Annotated[int, typer.Option(help="How many to print.")] = 20,
+    top: Annotated[int, typer.Option(help="How many suspects to print.")] = 20,
     every_row: Annotated[bool, typer.Option("--all", help="Write every row to --out, not only suspects.")] = False,
     fail_above: Annotated[
         float | None,

@@ -16,7 +16,9 @@ from dips._cli.console import make_table, output, print_json, printable
 @app.command()
 def report(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Another place.  [default: RUN/report.html]")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write it.  [default: RUN/report.html]")
+    ] = None,
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:

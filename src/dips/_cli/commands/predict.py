@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 @app.command()
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
-    data: Annotated[str, typer.Argument(help="A table with the columns of the training; spark:TABLE is on Spark.")],
+    data: Annotated[
+        str, typer.Argument(help="A table with the columns of the training; spark:TABLE reads from Spark.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="A .csv, .parquet or .xlsx file; without an ending, of the kind that was read; for Spark a folder.  "
-            "[default: CSV on the screen]",
+            help="A .csv, .parquet or .xlsx file; without an ending, of the same kind as the input; for Spark, a "
+            "folder.  [default: CSV on the screen]",
         ),
     ] = None,
     keep_columns: Annotated[
@@ -47,8 +49,8 @@ def predict(
 ) -> None:
     """Predict labels and probabilities for a table.
 
-    The table is checked against the columns of the training first: missing or retyped columns are refused, others
-    ignored. Where the target is in the table, the predictions are scored by it.
+    The table is checked against the columns of the training first: a missing column, or one of another type, is
+    refused; others are ignored. Where the target is in the table, the predictions are scored by it.
     """
     from dips._files.read import read_table
     from dips._spark.tables import is_spark_name

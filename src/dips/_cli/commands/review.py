@@ -33,7 +33,7 @@ def review(
     no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
     reviewer: Annotated[str | None, typer.Option(help="Who you are.  [default: your name on this machine]")] = None,
     blinded: Annotated[
-        bool, typer.Option("--blinded", help="Hide given and suggested labels until one has answered.")
+        bool, typer.Option("--blinded", help="Hide given and suggested labels until you have answered.")
     ] = False,
     order: Annotated[
         str | None, typer.Option(help="Which suspects come first: wrong or useful.  [default: as in the run]")
@@ -44,7 +44,7 @@ def review(
 ) -> None:
     """Look at the suspects one by one in a browser, and keep what you decide.
 
-    Everything stays on this machine. Decisions are kept in RUN/review. The page trains again with them, and saves a
+    Everything stays on this machine. Decisions are kept in RUN/review. The page can train again with them, and saves a
     corrected table and a file for dips fit --corrections.
     """
     if demo == (run is not None):
