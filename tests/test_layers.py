@@ -17,7 +17,7 @@ import dips
 LAYERS = (
     ("__main__",),
     ("_cli",),
-    ("_paper", "_demo", "_review_demo"),
+    ("_paper", "_demo", "_demo_tables", "_review_demo"),
     ("testing",),
     ("_study", "vision"),
     ("_review",),

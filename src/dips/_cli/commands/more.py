@@ -41,8 +41,18 @@ def report(
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Write made-up tables into this folder, to try the commands on.")
+    ] = False,
+) -> None:
     """Show what dips does, on two small tables."""
+    if tables:
+        from dips._demo_tables import write_tables
+
+        for path in write_tables(Path()):
+            output().print(printable(f"Written: {path}"), soft_wrap=True)
+        return
     from dips._demo import main
 
     main()
