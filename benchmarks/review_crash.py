@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from dips import fit
-from dips._review.store import Store
+from dips._review.store import EventStore
 from dips._review_demo import noisy_table
 from dips._study.reviewing import DECISIONS, desk_of_run
 from dips._study.run import Run
@@ -129,7 +129,7 @@ def report(folder: Path, run: Run, n_each: int, every: float) -> None:
         server.kill()
         server.start()
     server.kill()
-    store = Store(folder / "review" / DECISIONS, checksum)
+    store = EventStore(folder / "review" / DECISIONS, checksum)
     events = {event.seq: event for event in store.events()}
     lost = [told for p in people for told in p.told if told[1] not in events or events[told[1]].row != told[0]]
     twice = len(events) - len({event.client for event in events.values()})

@@ -147,3 +147,13 @@ def _has_torch():
 @pytest.mark.parametrize(("importer", "imported"), [("_report", "_study"), ("_study", "vision"), ("_rounds", TOP)])
 def test_imports_up_or_sideways_are_caught(importer, imported):
     assert not is_allowed(importer, imported)
+
+
+def test_every_class_has_a_name_of_its_own():
+    """Who reads a name must not have to look which of two things it is; classes of one module, ``_Private``, may."""
+    homes = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}

@@ -31,7 +31,7 @@ PICTURE = Path("demo.png")
 
 
 @dataclass(frozen=True)
-class Trial:
+class DemoTrial:
     """One seed on one table: accuracy of each method, and how the curator did on the labels."""
 
     accuracy: dict[str, float]
@@ -50,7 +50,7 @@ class Trial:
         return float((~self.samples["useful"].to_numpy())[self.flipped].mean())
 
 
-def run_trial(X: Array, y: Array, seed: int) -> Trial:
+def run_trial(X: Array, y: Array, seed: int) -> DemoTrial:
     """Label a hundred rows, flip three in ten, and compare."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     noisy, flipped = flip_labels(y_train[:N_LABELED], NOISE, random_state=seed)
@@ -59,7 +59,7 @@ def run_trial(X: Array, y: Array, seed: int) -> Trial:
     plain = PseudoLabelClassifier(curator="none", random_state=seed).fit(X_labeled, noisy, X_unlabeled)
     default = PseudoLabelClassifier(random_state=seed).fit(X_labeled, noisy, X_unlabeled)
     scores = [model.score(X_test, y_test) for model in (supervised, plain, default)]
-    return Trial(dict(zip(METHODS, scores, strict=True)), default.samples_[:N_LABELED], flipped)
+    return DemoTrial(dict(zip(METHODS, scores, strict=True)), default.samples_[:N_LABELED], flipped)
 
 
 def main() -> None:
@@ -71,7 +71,7 @@ def main() -> None:
         "two quadrants": make_quadrants(1000, random_state=0),
     }
     work = [(name, seed) for name in tables for seed in range(N_SEEDS)]
-    trials: dict[str, list[Trial]] = {name: [] for name in tables}
+    trials: dict[str, list[DemoTrial]] = {name: [] for name in tables}
     with ProgressBars(title="training", transient=True) as bars:
         for n_done, (name, seed) in enumerate(work):
             bars.on_step(n_done, len(work))
@@ -82,7 +82,7 @@ def main() -> None:
     console.print(f"The picture is in {PICTURE.resolve()}")
 
 
-def _summary(trials: dict[str, list[Trial]]) -> Table:
+def _summary(trials: dict[str, list[DemoTrial]]) -> Table:
     table = Table(
         title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± std. error)",
         box=SIMPLE_HEAD,
@@ -121,7 +121,7 @@ def _pyplot() -> Any:
     return plt
 
 
-def _draw(plt: Any, trials: dict[str, list[Trial]]) -> None:
+def _draw(plt: Any, trials: dict[str, list[DemoTrial]]) -> None:
     figure, axes = plt.subplots(1, 1 + len(trials), figsize=(15, 4.6), layout="constrained")
     _draw_accuracy(axes[0], trials)
     for axis, (name, found) in zip(axes[1:], trials.items(), strict=True):
@@ -130,7 +130,7 @@ def _draw(plt: Any, trials: dict[str, list[Trial]]) -> None:
     plt.close(figure)
 
 
-def _draw_accuracy(axis: Any, trials: dict[str, list[Trial]]) -> None:
+def _draw_accuracy(axis: Any, trials: dict[str, list[DemoTrial]]) -> None:
     colors = ("#b8c0cc", "#7c9cc4", "#1f4e8c")
     for i, (method, color) in enumerate(zip(METHODS, colors, strict=True)):
         scores = 100 * np.array([[t.accuracy[method] for t in found] for found in trials.values()])
@@ -146,7 +146,7 @@ def _draw_accuracy(axis: Any, trials: dict[str, list[Trial]]) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_map(axis: Any, name: str, trial: Trial) -> None:
+def _draw_map(axis: Any, name: str, trial: DemoTrial) -> None:
     useful = trial.samples["useful"].to_numpy()
     for wrong, color, what in ((False, "#2a9d8f", "right"), (True, "#d1495b", "wrong")):
         for is_useful, marker in ((True, "o"), (False, "X")):

@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 
 from dips.network._curriculum import prior_at, progress_at, shapes_prior
-from dips.network._settings import PriorSettings, Settings
+from dips.network._settings import NetworkSettings, PriorSettings
 
 FULL = PriorSettings()
-RAMPED = Settings(training=replace(Settings().training, curriculum_steps=4_000, shapes_in_deck=10, passes_of_deck=5))
+RAMPED = NetworkSettings(
+    training=replace(NetworkSettings().training, curriculum_steps=4_000, shapes_in_deck=10, passes_of_deck=5)
+)
 
 
 def test_without_a_curriculum_the_prior_is_full_from_the_first_step():
-    assert progress_at(0, Settings()) == 1
+    assert progress_at(0, NetworkSettings()) == 1
     assert prior_at(1.0, FULL) is FULL
 
 

@@ -10,7 +10,7 @@ from dips.network import _inference, export
 from dips.network._encoding import Codes, Columns, marks_of
 from dips.network._inference import FrozenNetwork, threads
 from dips.network._reading import Reading
-from dips.network._settings import TINY, Settings
+from dips.network._settings import TINY, NetworkSettings
 from dips.network._weights import SHIPPED, Weights
 
 ROWS, CONTEXT, LABELED, CLASSES = 90, 60, 30, 3
@@ -151,7 +151,7 @@ def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):
     export.main([str(tmp_path), str(tmp_path / "w.npz")])
     assert "weights" in capsys.readouterr().out
     assert np.array_equal(Weights.load(tmp_path / "w.npz").arrays["bend_in"], weights.arrays["bend_in"])
-    Settings().save(tmp_path / "settings.json")
+    NetworkSettings().save(tmp_path / "settings.json")
     with pytest.raises(ModelError, match="not those of a network"):
         export.main([str(tmp_path), str(tmp_path / "w.npz")])
 

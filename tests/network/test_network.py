@@ -13,9 +13,9 @@ from dips.network._loss import LossBook, losses_by_row
 from dips.network._model import Network, same_row_mask
 from dips.network._optimiser import orthogonal
 from dips.network._prior._draws import Draws
-from dips.network._settings import TINY, Settings
+from dips.network._settings import TINY, NetworkSettings
 from dips.network._tasks import RealTable, make_task
-from dips.network._training import Trainer, draw_shape
+from dips.network._training import NetworkTrainer, draw_shape
 
 
 @pytest.fixture
@@ -130,14 +130,14 @@ def test_an_orthogonal_update_has_singular_values_near_one():
 
 def test_shapes_fit_the_step():
     for index in range(200):
-        shape, batch = draw_shape(1, index, Settings())
+        shape, batch = draw_shape(1, index, NetworkSettings())
         assert shape.rows % 8 == 0
-        assert shape.rows * shape.columns <= Settings().prior.max_cells
+        assert shape.rows * shape.columns <= NetworkSettings().prior.max_cells
         assert batch >= 2
 
 
 def test_the_loss_falls():
-    trainer = Trainer(TINY, torch.device("cpu"))
+    trainer = NetworkTrainer(TINY, torch.device("cpu"))
     means = []
     for _ in range(2):
         for _ in range(6):
@@ -147,13 +147,13 @@ def test_the_loss_falls():
 
 
 def test_a_stopped_training_goes_on_as_if_it_had_not(tmp_path):
-    straight = Trainer(TINY, torch.device("cpu"))
+    straight = NetworkTrainer(TINY, torch.device("cpu"))
     for _ in range(2):
         straight.steps(1.0)
-    first = Trainer(TINY, torch.device("cpu"))
+    first = NetworkTrainer(TINY, torch.device("cpu"))
     first.steps(1.0)
     first.save(tmp_path)
-    second = Trainer(Settings.load(tmp_path / "settings.json"), torch.device("cpu"))
+    second = NetworkTrainer(NetworkSettings.load(tmp_path / "settings.json"), torch.device("cpu"))
     second.resume(tmp_path)
     second.steps(1.0)
     for name, weight in straight.model.named_parameters():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dips._review.desk import Desk
-from dips._review.store import Store
+from dips._review.store import EventStore
 from dips._study import fit
 from dips._study.reviewing import server_of_run
 from tests.chromium import complaints, new_browser, picture, set_screen
@@ -288,7 +288,7 @@ def test_nothing_in_the_data_runs(browser, tmp_path):
 
 def test_ten_thousand_suspects_and_two_hundred_columns_make_no_delay(browser, tmp_path):
     material = large_material()
-    server = ReviewServer(Desk(material, Store(tmp_path / "decisions.sqlite", material.checksum)), reviewer="anna")
+    server = ReviewServer(Desk(material, EventStore(tmp_path / "decisions.sqlite", material.checksum)), reviewer="anna")
     server.start()
     try:
         opened(browser, server)

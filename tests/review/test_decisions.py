@@ -7,7 +7,7 @@ import pytest
 
 from dips._review.decisions import Decisions
 from dips._review.queue import Queue
-from dips._review.store import Store
+from dips._review.store import EventStore
 from dips.exceptions import ReviewError
 
 from .reviews import client, correct, decide, desk_in, large_material, other_class
@@ -17,7 +17,7 @@ GIVEN = {1: "ill", 2: "well", 3: "ill"}
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path / "decisions.sqlite", "a" * 64)
+    return EventStore(tmp_path / "decisions.sqlite", "a" * 64)
 
 
 def after(store):

@@ -11,7 +11,7 @@ import pytest
 from dips import fit
 from dips._cli.app import run as dips
 from dips._review.export import corrected_files, corrections_frame
-from dips._review.training import Plan, Training
+from dips._review.training import TrainingAgain, TrainingPlan
 from dips._study.reviewing import corrections_of_run, desk_of_run, retraining
 from dips._study.run import Run
 from dips.exceptions import ReviewError
@@ -91,8 +91,8 @@ def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
     }
     ended, stopped = {}, False
     for name, code in commands.items():
-        plan = Plan([("training", [sys.executable, "-c", code])], page, "run-2")
-        training = Training(tmp_path / "run" / "review", lambda corrections, error, plan=plan: plan)
+        plan = TrainingPlan([("training", [sys.executable, "-c", code])], page, "run-2")
+        training = TrainingAgain(tmp_path / "run" / "review", lambda corrections, error, plan=plan: plan)
         if name == "good":
             with pytest.raises(ReviewError, match="nothing to train again"):
                 training.start(desk)

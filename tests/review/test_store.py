@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from dips._review.store import Store
+from dips._review.store import EventStore
 from dips.exceptions import ReviewError
 
 RUN = "a" * 64
@@ -15,7 +15,7 @@ RUN = "a" * 64
 
 @pytest.fixture
 def store(tmp_path):
-    store = Store(tmp_path / "decisions.sqlite", RUN)
+    store = EventStore(tmp_path / "decisions.sqlite", RUN)
     yield store
     store.close()
 
@@ -79,14 +79,14 @@ def test_a_removed_event_is_noticed(store):
 def test_decisions_on_another_run_are_refused(store):
     store.append("k1", "anna", 1, "", "keep")
     with pytest.raises(ReviewError, match="holds 1 decisions on another run"):
-        Store(store.path, "b" * 64)
+        EventStore(store.path, "b" * 64)
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from dips._review.store import Store
-store, name, first = Store(Path(sys.argv[1]), "a" * 64), sys.argv[2], int(sys.argv[3])
+from dips._review.store import EventStore
+store, name, first = EventStore(Path(sys.argv[1]), "a" * 64), sys.argv[2], int(sys.argv[3])
 for n in range(first, first + 40):
     store.append(f"{name}-{n}", name, n, "", "keep")
     print(n, flush=True)
@@ -96,7 +96,7 @@ for n in range(first, first + 40):
 def test_what_was_acknowledged_survives_being_killed(tmp_path):
     """Two writers at once, killed with -9 and started again three times; benchmarks/review_crash.py does a thousand."""
     path = tmp_path / "decisions.sqlite"
-    Store(path, RUN).close()
+    EventStore(path, RUN).close()
     told = {"anna": [], "bob": []}  # what each was told to be written
     for _ in range(3):
         commands = {name: [sys.executable, "-c", WRITER, str(path), name, str(len(n))] for name, n in told.items()}
@@ -106,7 +106,7 @@ def test_what_was_acknowledged_survives_being_killed(tmp_path):
             process.send_signal(signal.SIGKILL)
             rest = process.communicate()[0]
             told[name] += [int(line) for line in "".join([*lines, rest]).split("\n")[:-1]]
-    store = Store(path, RUN)
+    store = EventStore(path, RUN)
     events = store.events()
     for name, rows in told.items():
         assert rows == list(range(len(rows)))

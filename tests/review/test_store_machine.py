@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from dips._review.store import Store
+from dips._review.store import EventStore
 
 RUN = "a" * 64
 REVIEWERS = st.sampled_from(["anna", "ben"])
@@ -27,7 +27,7 @@ class Trail(RuleBasedStateMachine):
         self.told = []
 
     def opened(self):
-        return Store(self.folder / "decisions.sqlite", RUN)
+        return EventStore(self.folder / "decisions.sqlite", RUN)
 
     @rule(target=requests, window=WINDOWS, reviewer=REVIEWERS, row=st.integers(0, 3), label=st.sampled_from("xy"))
     def decide(self, window, reviewer, row, label):

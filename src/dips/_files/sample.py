@@ -35,7 +35,7 @@ _SAMPLE = 20_000  # rows
 
 
 @dataclass(frozen=True)
-class Look:
+class TableSample:
     """Some rows of a table.
 
     Attributes
@@ -64,7 +64,7 @@ def look_at(
     skip_rows: int | None = None,
     wanted: Collection[str] = (),
     seed: int = 0,
-) -> Look:
+) -> TableSample:
     """Read a table, or of a large file every n-th row by chance; see :func:`~dips._files.read.read_table`."""
     if _is_large(data):
         with damage_told(Path(data)):
@@ -73,7 +73,7 @@ def look_at(
                 return _sampled(*batches, target, np.random.RandomState(seed))
     table = read_table(data, sheet, skip_rows, wanted)
     labels = Table(table.columns.select([target]), table.source) if target in table.names else None
-    return Look(table, labels, np.arange(table.n_rows), table.n_rows)
+    return TableSample(table, labels, np.arange(table.n_rows), table.n_rows)
 
 
 def _is_large(data: Any) -> bool:
@@ -105,7 +105,7 @@ def _batches(
 
 def _sampled(
     batches: Iterator[Any], n_about: int, source: str, notes: list[str], target: str | None, rng: np.random.RandomState
-) -> Look:
+) -> TableSample:
     parts: list[pa.Table] = []
     share, labels, rows, n_rows = min(1.0, _SAMPLE / n_about), [], [], 0
     position = None
@@ -123,6 +123,6 @@ def _sampled(
         n_rows += batch.num_rows
     sample = Table(pa.concat_tables(parts), source, notes)
     if position is None or target is None:
-        return Look(sample, None, np.concatenate(rows), n_rows)
+        return TableSample(sample, None, np.concatenate(rows), n_rows)
     column = pa.chunked_array([chunk for part in labels for chunk in part.chunks])
-    return Look(sample, Table(pa.table([column], names=[target]), source), np.concatenate(rows), n_rows)
+    return TableSample(sample, Table(pa.table([column], names=[target]), source), np.concatenate(rows), n_rows)

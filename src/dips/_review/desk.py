@@ -11,7 +11,7 @@ from dips._review.decisions import OPEN, Decisions
 from dips._review.material import GIVEN, SUGGESTED, Material
 from dips._review.queue import Queue
 from dips._review.statistics import agreement, progress
-from dips._review.store import KEEP, LABEL, Event, Store
+from dips._review.store import KEEP, LABEL, Event, EventStore
 from dips.exceptions import ReviewError
 
 SUSPECTS, DISAGREEMENTS = "suspects", "disagreements"
@@ -29,7 +29,7 @@ class Desk:
     blinded : show neither the given nor the suggested label, nor what tells of them, before one has answered
     """
 
-    def __init__(self, material: Material, store: Store, blinded: bool = False) -> None:
+    def __init__(self, material: Material, store: EventStore, blinded: bool = False) -> None:
         self.material, self.store, self.blinded = material, store, blinded
         self.queue = Queue(material)
         self._decisions = Decisions(material.given)

@@ -18,7 +18,7 @@ from dips._files.relabel import can_be_relabeled, relabeled
 from dips._persistence.export import to_csv
 from dips._review.decisions import Answer
 from dips._review.desk import Desk
-from dips._review.material import CORRECTION, Material, Source
+from dips._review.material import CORRECTION, Material, SourceFile
 from dips._review.store import KEEP, UNLABELED, Event
 from dips.exceptions import ReviewError
 
@@ -135,7 +135,7 @@ def _spellings(m: Material) -> dict[str, str]:
     return {label: counts.most_common(1)[0][0] for label, counts in written.items()}
 
 
-def _corrected_name(source: Source) -> str:
+def _corrected_name(source: SourceFile) -> str:
     stem, _, suffixes = Path(source.path).name.partition(".")
     return f"{stem}_corrected.{suffixes}"
 

@@ -30,7 +30,7 @@ class Showing(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file with labels, or a table of a database, and which rows of the review came from it.
 
     Attributes
@@ -87,7 +87,7 @@ class Material:
     map: dict[str, Any] = field(default_factory=dict)
     n_checkpoints: int = 0
     n_warm_up: int = 0
-    sources: list[Source] = field(default_factory=list)
+    sources: list[SourceFile] = field(default_factory=list)
     raw_labels: dict[int, Any] = field(default_factory=dict)
     truth: dict[int, str] | None = None
     examples: list[list[str]] = field(default_factory=list)

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from dips._review.desk import SUSPECTS, Desk, checked_name
 from dips._review.export import EXPORTS, Export
 from dips._review.security import Door, Guard, Session
-from dips._review.training import Training
+from dips._review.training import TrainingAgain
 from dips._tools.files import without_nan
 from dips.exceptions import DipsError, OutputError, ReviewError
 
@@ -64,7 +64,7 @@ class ReviewServer:
         host: str = "127.0.0.1",
         port: int = 0,
         reviewer: str = "",
-        training: Training | None = None,
+        training: TrainingAgain | None = None,
         framed: bool = False,
     ) -> None:
         self.desk, self.training, self.door = desk, training, Door()
@@ -168,7 +168,7 @@ class ReviewServer:
         status = self.desk.decisions.status(who, event.row)
         return {"row": event.row, "status": status, "progress": self.desk.progress(who)}
 
-    def _training(self) -> Training:
+    def _training(self) -> TrainingAgain:
         if self.training is None:
             raise ReviewError("The table of this run is not at hand, so nothing can be trained again.")
         return self.training

@@ -87,7 +87,7 @@ _INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * 
 _ASKED = ("reviewer", "row", "action", "label", "note")  # what a retry must repeat
 
 
-class Store:
+class EventStore:
     """The events of one run's review. Several threads and processes may use the same file.
 
     Parameters

@@ -25,7 +25,7 @@ _LINES = 12  # of a failed command's last words
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """What to run on a file of corrections.
 
     Attributes
@@ -40,7 +40,7 @@ class Plan:
     made: str
 
 
-class Training:
+class TrainingAgain:
     """Runs a plan, one at a time, and tells how far it is.
 
     Parameters
@@ -49,7 +49,7 @@ class Training:
     plan : gives the commands for a file of corrections, and for how often it is wrong, if that is known
     """
 
-    def __init__(self, place: Path, plan: Callable[[Path, float | None], Plan]) -> None:
+    def __init__(self, place: Path, plan: Callable[[Path, float | None], TrainingPlan]) -> None:
         self._place, self._make_plan = place, plan
         self._lock = threading.Lock()
         self._state: dict[str, Any] = {"state": IDLE, "stage": "", "fraction": 0.0, "error": "", "made": ""}
@@ -86,7 +86,7 @@ class Training:
         """The page that the last training ended with."""
         return None if self._page is None or not self._page.exists() else self._page.read_text(encoding="utf-8")
 
-    def _run(self, plan: Plan) -> None:
+    def _run(self, plan: TrainingPlan) -> None:
         for title, command in plan.commands:
             error = self._run_one(title, command)
             if error:

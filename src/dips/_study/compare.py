@@ -36,7 +36,7 @@ _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady 
 
 
 @dataclass(frozen=True)
-class Split:
+class HoldOut:
     """Rows to train on, rows held out, unlabeled rows that are used, and the group of every row, if there are any."""
 
     train: Rows
@@ -98,7 +98,7 @@ class Comparison:
             self.validation[name] = float(np.mean(self.folds[name]))
 
 
-def hold_out(target: Target, settings: Settings, groups: Array | None = None, now: Target | None = None) -> Split:
+def hold_out(target: Target, settings: Settings, groups: Array | None = None, now: Target | None = None) -> HoldOut:
     """Hold out a share of the labeled rows, the same of each class; no group is divided.
 
     The rows are drawn by the labels as they were given, so that corrections leave the held-out rows as they are, and
@@ -120,7 +120,7 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None, no
     train, test, unlabeled = train[now.is_labeled[train]], test[now.is_labeled[test]], np.flatnonzero(~now.is_labeled)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
-    return Split(train, test, unlabeled, groups)
+    return HoldOut(train, test, unlabeled, groups)
 
 
 def _parted(rows: Rows, codes: Array, share: float, seed: int, groups: Array | None) -> tuple[Rows, Rows]:
@@ -150,7 +150,7 @@ def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
 def compare(
     examples: Examples,
     target: Target,
-    split: Split,
+    split: HoldOut,
     settings: Settings,
     folder: RunFolder,
     deadline: float = np.inf,
@@ -207,7 +207,7 @@ def _refuse_lost_model(keep: str | None, skipped: dict[str, str]) -> None:
 def _truths(
     examples: Examples,
     target: Target,
-    split: Split,
+    split: HoldOut,
     folds: list[tuple[Rows, Rows]],
     settings: Settings,
     folder: RunFolder,
@@ -286,7 +286,7 @@ def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = 
 
 
 def _fit_and_predict(
-    candidate: Candidate, examples: Examples, fit: Rows, predict: Rows, split: Split, settings: Settings
+    candidate: Candidate, examples: Examples, fit: Rows, predict: Rows, split: HoldOut, settings: Settings
 ) -> dict[str, Any]:
     with caught_warnings() as messages:
         began = time.perf_counter()

@@ -24,7 +24,7 @@ from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
-from dips._study.compare import FRACTION, Comparison, Split, compare, hold_out
+from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
@@ -239,7 +239,12 @@ def _config(study: StudyData, settings: Settings, command: str | None) -> dict[s
 
 
 def _importances(
-    preparation: Preparation, X: Array, study: StudyData, split: Split, comparison: Comparison, settings: Settings
+    preparation: Preparation,
+    X: Array,
+    study: StudyData,
+    split: HoldOut,
+    comparison: Comparison,
+    settings: Settings,
 ) -> dict[str, dict[str, Any]]:
     """How much each column matters to the chosen kind of model, on the held-out rows."""
     codes, positive = study.target.codes, study.target.positive
@@ -262,7 +267,7 @@ class _Final:
     watched: Any
 
 
-def _train_on_all(study: StudyData, split: Split, comparison: Comparison, settings: Settings) -> _Final:
+def _train_on_all(study: StudyData, split: HoldOut, comparison: Comparison, settings: Settings) -> _Final:
     preparation = Preparation(study.schema).learn(study.table)
     X, chosen = preparation.encode(study.table), BY_NAME[comparison.chosen]
     rows = (study.examples(X), np.flatnonzero(study.target.is_labeled), split.unlabeled)
@@ -283,7 +288,7 @@ def _fitted(
 
 
 def _findings(
-    study: StudyData, split: Split, comparison: Comparison, final: _Final, settings: Settings
+    study: StudyData, split: HoldOut, comparison: Comparison, final: _Final, settings: Settings
 ) -> TableFindings:
     target = study.target
     costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
@@ -328,7 +333,7 @@ def _findings(
 
 
 def _write(
-    folder: RunFolder, findings: TableFindings, comparison: Comparison, split: Split, preparation: Preparation
+    folder: RunFolder, findings: TableFindings, comparison: Comparison, split: HoldOut, preparation: Preparation
 ) -> None:
     staging = folder.staging
     about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dips._files.columns import Schema
 from dips._files.prepare import Preparation
 from dips._files.read import Table
-from dips._files.sample import Look, look_at
+from dips._files.sample import TableSample, look_at
 from dips._files.sources import named_sources
 from dips._files.target import Target, read_target
 from dips._study.baseline import better_metric, imbalance_notes, majority
@@ -40,7 +40,7 @@ class Inspection:
     repeated_ids, leaks : as in a study
     """
 
-    look: Look
+    look: TableSample
     schema: Schema
     target: Target | None = None
     problem: str | None = None
@@ -136,14 +136,14 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     return found
 
 
-def _labels(look: Look, settings: Settings) -> Target:
+def _labels(look: TableSample, settings: Settings) -> Target:
     return read_target(
         look.labels or look.table, settings.target, settings.unlabeled_mark, settings.positive,
         keep=settings.keep_label, merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
 
 
-def _leaks(look: Look, schema: Schema, target: Target, settings: Settings) -> list[Leak]:
+def _leaks(look: TableSample, schema: Schema, target: Target, settings: Settings) -> list[Leak]:
     codes = target.codes[look.rows]
     labeled = np.random.RandomState(settings.seed).permutation(np.flatnonzero(codes != -1))[:_ROWS_OF_LEAKS]
     rows = np.sort(labeled)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dips._report import TableFindings
 from dips._study.candidates import CANDIDATES
-from dips._study.compare import Comparison, Split
+from dips._study.compare import Comparison, HoldOut
 
 
 def model_records(
@@ -34,7 +34,7 @@ def model_records(
     ]
 
 
-def metrics_record(findings: TableFindings, comparison: Comparison, split: Split) -> dict[str, Any]:
+def metrics_record(findings: TableFindings, comparison: Comparison, split: HoldOut) -> dict[str, Any]:
     """What metrics.json holds."""
     is_given = findings.account["source"] == "given"
     return {

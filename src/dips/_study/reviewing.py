@@ -26,12 +26,12 @@ from dips._review.cells import PointCells, TableCells
 from dips._review.desk import Desk
 from dips._review.export import corrections_frame
 from dips._review.layout import lay_out
-from dips._review.material import CORRECTION, GIVEN, ROW, Material, Showing, Source
+from dips._review.material import CORRECTION, GIVEN, ROW, Material, Showing, SourceFile
 from dips._review.notebook import NotebookReview
 from dips._review.pictures import read_pictures
 from dips._review.statistics import reviewer_error
-from dips._review.store import Store
-from dips._review.training import Plan, Training, write_corrections
+from dips._review.store import EventStore
+from dips._review.training import TrainingAgain, TrainingPlan, write_corrections
 from dips._study.account import id_columns
 from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
@@ -87,7 +87,7 @@ def server_of_run(
     make_server = server_class()
     desk = desk_of_run(run, data, blinded=blinded, order=order, truth=truth)
     paths = [source.path for source in desk.material.sources]
-    training = Training(review_folder(run), retraining(run, paths)) if paths else None
+    training = TrainingAgain(review_folder(run), retraining(run, paths)) if paths else None
     return make_server(desk, training=training, **server)
 
 
@@ -136,7 +136,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
             )
     first = np.cumsum([0, *(s["rows"] for s in study.sources)])
     where = (settings.sheet, settings.skip_rows)
-    sources = [Source(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
+    sources = [SourceFile(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
         sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids),
@@ -187,7 +187,7 @@ def review_findings(
         key_names=list(findings.settings["id"]),
     )  # fmt: skip
     place = Path(tempfile.mkdtemp(prefix="dips-review-") if folder is None else folder)
-    desk = Desk(material, Store(place / DECISIONS, checksum), blinded)
+    desk = Desk(material, EventStore(place / DECISIONS, checksum), blinded)
     try:
         server = server_class()(desk, reviewer=reviewer, framed=True)
     except ReviewError:
@@ -221,8 +221,8 @@ def _earlier(run: Run, ids: list[str]) -> pd.DataFrame:
     return pd.DataFrame({"row": rows, "label": corrections.labels, **said}).astype({"label": object})
 
 
-def _store(run: Run, material: Material) -> Store:
-    store = Store(review_folder(run) / DECISIONS, material.checksum)
+def _store(run: Run, material: Material) -> EventStore:
+    store = EventStore(review_folder(run) / DECISIONS, material.checksum)
     store.verify()
     return store
 
@@ -233,10 +233,10 @@ def _checksum(run: Run) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float | None], Plan]:
+def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float | None], TrainingPlan]:
     """How a run is made again with corrections, beside the first one, and compared with it."""
 
-    def plan(corrections: Path, error: float | None) -> Plan:
+    def plan(corrections: Path, error: float | None) -> TrainingPlan:
         out = _beside(run.folder.resolve())
         page = out / "comparison.html"
         python = [sys.executable, "-m", "dips"]
@@ -246,7 +246,7 @@ def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float |
             "--corrections", str(corrections.resolve()), *_told(error, run),
         ]  # fmt: skip
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
-        return Plan([("training", fit), ("comparing", compare)], page, str(out))
+        return TrainingPlan([("training", fit), ("comparing", compare)], page, str(out))
 
     return plan
 

@@ -17,7 +17,7 @@ class Buffer:
     def __init__(self, content: bytes) -> None:
         self.content = content
 
-    def root(self) -> Table:
+    def root(self) -> BufferTable:
         """Open the table that holds all others."""
         return self.table(self.at(0))
 
@@ -25,12 +25,12 @@ class Buffer:
         """Follow the offset that is stored at a place."""
         return place + struct.unpack_from("<I", self.content, place)[0]
 
-    def table(self, place: int) -> Table:
+    def table(self, place: int) -> BufferTable:
         """Open the table at a place."""
-        return Table(self, place)
+        return BufferTable(self, place)
 
 
-class Table:
+class BufferTable:
     """A table of a flatbuffer, whose fields are found by their number."""
 
     def __init__(self, buffer: Buffer, place: int) -> None:
@@ -53,7 +53,7 @@ class Table:
         place = self._field(number)
         return default if place is None else int(struct.unpack_from(f"<{kind}", self.buffer.content, place)[0])
 
-    def child(self, number: int, what: str) -> Table:
+    def child(self, number: int, what: str) -> BufferTable:
         """Open a table that a field refers to."""
         place = self._field(number)
         require(place is not None, f"it lacks {what}")
@@ -75,7 +75,7 @@ class Table:
             return np.empty(0, dtype)
         return np.frombuffer(self.buffer.content, dtype, self.length(number), self.buffer.at(place) + 4)
 
-    def children(self, number: int) -> list[Table]:
+    def children(self, number: int) -> list[BufferTable]:
         """Open the tables of a list."""
         return [self.buffer.table(place) for place in self._places(number)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips.backbones._flatbuffer import Buffer, Table
+from dips.backbones._flatbuffer import Buffer, BufferTable
 from dips.backbones._stored import require, within
 from dips.backbones._stored_catboost_tables import check_tables
 from dips.exceptions import DamagedFileError
@@ -58,7 +58,7 @@ def _check(content: bytes, n_features: int | None, n_classes: int) -> None:
     require(parts or len(content) == 8 + size, "something follows its end")
 
 
-def _check_columns(trees: Table) -> int:
+def _check_columns(trees: BufferTable) -> int:
     """Return the number of columns, which are numbered without gaps, among all and among those of their kind."""
     is_plain = not any(trees.length(_TREES[kind]) for kind in ("texts", "embeddings", "estimated"))
     require(is_plain, "it reads texts or embeddings, whose tables dips cannot check")
@@ -72,7 +72,7 @@ def _check_columns(trees: Table) -> int:
     return len(places)
 
 
-def _check_trees(trees: Table, n_outputs: int) -> None:
+def _check_trees(trees: BufferTable, n_outputs: int) -> None:
     sizes, starts = (trees.array(_TREES[name], "<i4").astype(np.int64) for name in ("sizes", "starts"))
     splits, n_trees = trees.array(_TREES["splits"], "<i4"), sizes.size
     require(n_trees > 0 and bool((sizes >= 0).all()), "it has no trees")
@@ -92,7 +92,7 @@ def _check_trees(trees: Table, n_outputs: int) -> None:
     require(trees.length(_TREES["leaf_weights"]) in (0, values.size // n_outputs), "its weights of leaves")
 
 
-def _check_steps(trees: Table, sizes: Array, starts: Array, last_leaf: int) -> None:
+def _check_steps(trees: BufferTable, sizes: Array, starts: Array, last_leaf: int) -> None:
     """In trees that are not symmetric a row steps forward to its leaf; a step of 0 ends there."""
     steps = trees.array(_TREES["steps"], [("left", "<u2"), ("right", "<u2")])
     leaves = trees.array(_TREES["leaf_of_node"], "<u4")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips.backbones._flatbuffer import Buffer, Table
+from dips.backbones._flatbuffer import Buffer, BufferTable
 from dips.backbones._stored import require, within
 
 _BORDERS, _BUCKETS, _MEANS, _COUNTS = (0,), (1,), (2, 3), (4, 5)  # types of counters
@@ -32,7 +32,7 @@ class _Base(NamedTuple):
     target: int
 
 
-def check_tables(features: Mapping[str, Sequence[Table]], content: bytes | None) -> None:
+def check_tables(features: Mapping[str, Sequence[BufferTable]], content: bytes | None) -> None:
     """Refuse counters of columns that are not there, and tables that lead out of themselves or do not fit."""
     used = {f.number(0, "i", -1) for f in features["cat_features"] if f.number(3, "B", 1)}
     require(all(f.number(0, "i", -1) in used for f in features["one_hot"]), "a category's column is not there")
@@ -62,7 +62,7 @@ def _check_combination(base: _Base, used: set[int], borders: dict[int, Array], v
         require(is_there, "a counter asks for a category that is not there")
 
 
-def _read_base(table: Table) -> _Base:
+def _read_base(table: BufferTable) -> _Base:
     combination = table.child(0, "a counter's columns")
     lists = [combination.array(k, kind) for k, kind in enumerate(("<i4", _FLOAT_SPLIT, _ONE_HOT_SPLIT))]
     kind, target = table.number(1, "b", 0), table.number(2, "i", 0)
@@ -97,7 +97,7 @@ def _bytes_of_a_row(kind: int, n_classes: int) -> int:
     return 4 * max(2 if kind in _BORDERS else 1, n_classes)
 
 
-def _check_buckets(table: Table, bytes_of_a_row: int) -> None:
+def _check_buckets(table: BufferTable, bytes_of_a_row: int) -> None:
     require(table.has(1) and table.has(2), "a table lacks its buckets or its counts")
     raw, counts = table.array(1, "u1"), table.array(2, "u1")
     n = raw.size // _BUCKET.itemsize

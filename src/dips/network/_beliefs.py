@@ -16,7 +16,7 @@ Choose = Callable[[Array, int], tuple[Rows, int]]
 """From given groups (n,), -1 where unlabeled, and their number: the rows of a reading, and its seed."""
 
 
-class Beliefs:
+class NetworkBeliefs:
     """A table read by the network, with readings of its own for every group of classes.
 
     Parameters
@@ -52,8 +52,8 @@ class Beliefs:
             self.seed,
         )
 
-        def read(group: Rows) -> Beliefs:
-            return Beliefs(network, values, categorical, _renamed(codes, group), n_draws=n_draws, choose=choose)
+        def read(group: Rows) -> NetworkBeliefs:
+            return NetworkBeliefs(network, values, categorical, _renamed(codes, group), n_draws=n_draws, choose=choose)
 
         self._within = [read(group) if len(group) > 1 else None for group in self._groups]
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ._model import Network
 from ._optimiser import Optimiser
-from ._settings import Settings
+from ._settings import NetworkSettings
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Place:
     pieces: list[dict[str, float]] = field(default_factory=list)
 
 
-def save(folder: Path, settings: Settings, model: Network, optimiser: Optimiser, place: Place) -> None:
+def save(folder: Path, settings: NetworkSettings, model: Network, optimiser: Optimiser, place: Place) -> None:
     """Write the five files of a checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
     settings.save(folder / "settings.json")

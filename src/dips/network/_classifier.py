@@ -25,7 +25,7 @@ from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
 from dips.exceptions import InputTypeError
 
-from ._beliefs import Beliefs, context_size, drawn
+from ._beliefs import NetworkBeliefs, context_size, drawn
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
 from ._read_table import ReadTable, cut
@@ -135,7 +135,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         values, codes, categorical = self._cut(table), labels.codes, self._categorical[self.columns_]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         choose = drawn(network, self.columns_.size, self.max_context, rng, first=is_verified)
-        beliefs = Beliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
+        beliefs = NetworkBeliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
         sizes, levels = (self.n_draws, beliefs, self.n_jobs), self._levels
         self.table_ = ReadTable(
             network.weights, table.shape[1], self.columns_, categorical, levels, values, codes, *sizes

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ._settings import PriorSettings, Settings
+from ._settings import NetworkSettings, PriorSettings
 
 EASY = PriorSettings(
     labeled=(64, 400), unlabeled=(0, 192), classes=(2, 3), clean=0.6, max_noise=0.3, max_noise_many=0.4
 )  # bounds of the shapes, and the shares, at the first step
 
 
-def progress_at(draw: int, settings: Settings) -> float:
+def progress_at(draw: int, settings: NetworkSettings) -> float:
     """How far the ramp has come at a draw, from 0 to 1; it depends on nothing else, so that pieces can go on."""
     if not settings.training.curriculum_steps:
         return 1.0
@@ -33,7 +33,7 @@ def prior_at(progress: float, prior: PriorSettings) -> PriorSettings:
     )
 
 
-def shapes_prior(draw: int, settings: Settings) -> PriorSettings:
+def shapes_prior(draw: int, settings: NetworkSettings) -> PriorSettings:
     """The prior whose shapes fill the deck of a draw: as it was when the deck was begun, because a deck stays."""
     training = settings.training
     deck = training.shapes_in_deck * training.passes_of_deck

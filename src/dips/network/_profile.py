@@ -12,8 +12,8 @@ import torch
 
 from ._model import training_flops
 from ._prior._tables import Shape, make_tables
-from ._settings import Settings
-from ._training import PEAK_FLOPS, Draws, Trainer, encode_tables, tokens_of_a_row
+from ._settings import NetworkSettings
+from ._training import PEAK_FLOPS, Draws, NetworkTrainer, encode_tables, tokens_of_a_row
 
 SHAPES = (Shape(64, 48, 64, 8, 2), Shape(128, 192, 128, 12, 3), Shape(400, 800, 192, 20, 2), Shape(96, 96, 128, 16, 8))
 
@@ -34,7 +34,7 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize()
 
 
-def measure(trainer: Trainer, shape: Shape) -> dict[str, float]:
+def measure(trainer: NetworkTrainer, shape: Shape) -> dict[str, float]:
     """Times of the parts of a step in milliseconds, and the speed that follows."""
     settings, device = trainer.settings, trainer.device
     row_tokens = tokens_of_a_row(shape, settings)
@@ -72,7 +72,7 @@ def measure(trainer: Trainer, shape: Shape) -> dict[str, float]:
     }
 
 
-def variants(settings: Settings) -> list[tuple[str, Settings, bool]]:
+def variants(settings: NetworkSettings) -> list[tuple[str, NetworkSettings, bool]]:
     """What is worth comparing, the likeliest first."""
     model, training = settings.model, settings.training
     double = replace(settings, training=replace(training, tokens_per_step=2 * training.tokens_per_step))
@@ -92,7 +92,7 @@ def variants(settings: Settings) -> list[tuple[str, Settings, bool]]:
     ]
 
 
-def profile(settings: Settings, device: torch.device, minutes: float, out: Path) -> None:
+def profile(settings: NetworkSettings, device: torch.device, minutes: float, out: Path) -> None:
     """Measure the variants until the minutes are over; a variant that fails says so and the next one follows."""
     started = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
@@ -105,19 +105,19 @@ def profile(settings: Settings, device: torch.device, minutes: float, out: Path)
                 log.write(json.dumps(entry) + "\n")
                 print(json.dumps(entry), flush=True)
         if device.type == "cuda":
-            (out / "kernels.txt").write_text(kernels(Trainer(settings, device, True), SHAPES[1]))
+            (out / "kernels.txt").write_text(kernels(NetworkTrainer(settings, device, True), SHAPES[1]))
 
 
-def _attempt(settings: Settings, compiled: bool, device: torch.device, shape: Shape) -> dict:
+def _attempt(settings: NetworkSettings, compiled: bool, device: torch.device, shape: Shape) -> dict:
     try:
         begun = time.perf_counter()
-        report = measure(Trainer(settings, device, compiled), shape)
+        report = measure(NetworkTrainer(settings, device, compiled), shape)
         return report | {"took_s": round(time.perf_counter() - begun, 1)}
     except Exception as error:  # a kernel this machine lacks must not end the whole measurement
         return {"failed": f"{type(error).__name__}: {error}"[:600]}
 
 
-def kernels(trainer: Trainer, shape: Shape) -> str:
+def kernels(trainer: NetworkTrainer, shape: Shape) -> str:
     """The kernels of one step by their time."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as traced

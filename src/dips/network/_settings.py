@@ -72,7 +72,7 @@ class TrainingSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class NetworkSettings:
     """All settings of one network."""
 
     model: ModelSettings = field(default_factory=ModelSettings)
@@ -84,7 +84,7 @@ class Settings:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n")
 
     @classmethod
-    def load(cls, path: Path) -> Settings:
+    def load(cls, path: Path) -> NetworkSettings:
         """Read settings that :meth:`save` wrote."""
         parts = json.loads(path.read_text())
         return cls(
@@ -98,7 +98,7 @@ def _tuples(values: dict) -> dict:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
-TINY = Settings(
+TINY = NetworkSettings(
     ModelSettings(width=32, layers=2, row_heads=2, column_heads=1, packed_tokens=32),
     PriorSettings(labeled=(16, 32), unlabeled=(0, 32), queries=(16,), columns=(3, 4), classes=(2, 3), max_levels=6),
     TrainingSettings(tokens_per_step=3_000, steps_per_draw=4, warmup_steps=20, ema=0.98),

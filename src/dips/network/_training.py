@@ -20,7 +20,7 @@ from ._model import Network, training_flops
 from ._optimiser import Optimiser
 from ._prior._draws import Draws
 from ._prior._tables import Shape, Tables, make_tables
-from ._settings import Settings
+from ._settings import NetworkSettings
 from ._tasks import RealTable
 
 PEAK_FLOPS = 790e12  # bf16 products of large matrices, measured on the H200
@@ -47,7 +47,7 @@ class Clock:
         return min(1.0, max(0.0, (self.minutes - self.elapsed()) / self.decay_minutes))
 
 
-def draw_shape(seed: int, index: int, settings: Settings) -> tuple[Shape, int]:
+def draw_shape(seed: int, index: int, settings: NetworkSettings) -> tuple[Shape, int]:
     """Shape and number of tables a step of the index-th draw; it depends on nothing else, so pieces can go on.
 
     Shapes come from a deck that is gone through several times before a new one is drawn: libraries plan their kernels
@@ -68,12 +68,12 @@ def draw_shape(seed: int, index: int, settings: Settings) -> tuple[Shape, int]:
             return shape, int(np.clip(round(settings.training.tokens_per_step / tokens), 2, 512))
 
 
-def tokens_of_a_row(shape: Shape, settings: Settings) -> int:
+def tokens_of_a_row(shape: Shape, settings: NetworkSettings) -> int:
     """Tokens of columns and of classes."""
     return -(-shape.columns // settings.model.columns_per_token) + shape.classes
 
 
-def encode_tables(tables: Tables, shape: Shape, draws: Draws, settings: Settings) -> Cells:
+def encode_tables(tables: Tables, shape: Shape, draws: Draws, settings: NetworkSettings) -> Cells:
     """Made-up tables as the network reads them."""
     return encode(
         tables.values,
@@ -87,10 +87,10 @@ def encode_tables(tables: Tables, shape: Shape, draws: Draws, settings: Settings
     )
 
 
-class Trainer:
+class NetworkTrainer:
     """One network on its way."""
 
-    def __init__(self, settings: Settings, device: torch.device, compiled: bool = False) -> None:
+    def __init__(self, settings: NetworkSettings, device: torch.device, compiled: bool = False) -> None:
         torch.manual_seed(settings.training.seed)
         self.settings, self.device = settings, device
         self.model = Network(settings.model).to(device)
@@ -147,7 +147,7 @@ class Trainer:
         return model.eval()
 
 
-def train_piece(trainer: Trainer, clock: Clock, out: Path, real: list[RealTable], log_every: int = 200) -> None:
+def train_piece(trainer: NetworkTrainer, clock: Clock, out: Path, real: list[RealTable], log_every: int = 200) -> None:
     """Train until the clock stops, log as JSON lines, look at real tables now and then, and save."""
     place, out = trainer.place, Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ def train_piece(trainer: Trainer, clock: Clock, out: Path, real: list[RealTable]
 class Meter:
     """Speed and losses since the last entry in the log."""
 
-    def __init__(self, trainer: Trainer, log: TextIO, before: float, clock: Clock) -> None:
+    def __init__(self, trainer: NetworkTrainer, log: TextIO, before: float, clock: Clock) -> None:
         self.trainer, self.log, self.before, self.clock = trainer, log, before, clock
         self._restart()
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from dips.exceptions import ModelError
 
-from ._settings import Settings
+from ._settings import NetworkSettings
 from ._weights import SHIPPED, Weights, shapes
 
 
 def export(checkpoint: Path, out: Path) -> None:
     """Write the averaged weights of a checkpoint; refused where they are not those of its settings."""
-    settings = Settings.load(checkpoint / "settings.json").model
+    settings = NetworkSettings.load(checkpoint / "settings.json").model
     with np.load(checkpoint / "mean.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     wanted = shapes(settings)

@@ -14,9 +14,9 @@ from pathlib import Path
 import torch
 
 from ._profile import profile
-from ._settings import TINY, Settings
+from ._settings import TINY, NetworkSettings
 from ._tasks import read_tables
-from ._training import Clock, Trainer, train_piece
+from ._training import Clock, NetworkTrainer, train_piece
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def changed(settings: Settings, changes: list[str]) -> Settings:
+def changed(settings: NetworkSettings, changes: list[str]) -> NetworkSettings:
     """Settings with some values replaced by name."""
     for change in changes:
         name, _, text = change.partition("=")
@@ -58,13 +58,13 @@ def main(arguments: list[str] | None = None) -> None:
     started = time.perf_counter()
     options = _parser().parse_args(arguments)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    first = TINY if options.tiny else Settings()
-    settings = Settings.load(options.resume / "settings.json") if options.resume else first
+    first = TINY if options.tiny else NetworkSettings()
+    settings = NetworkSettings.load(options.resume / "settings.json") if options.resume else first
     settings = changed(settings, options.set)
     if options.profile:
         profile(settings, device, options.minutes, options.out)
         return
-    trainer = Trainer(settings, device, compiled=not options.no_compile)
+    trainer = NetworkTrainer(settings, device, compiled=not options.no_compile)
     if options.resume:
         trainer.resume(options.resume)
     clock = Clock(started, options.minutes, options.decay_minutes, options.evaluate_minutes, options.max_steps)

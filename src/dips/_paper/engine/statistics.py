@@ -20,7 +20,7 @@ def standard_error(values: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """A mean paired difference, its standard error over seeds, and the p-value of no difference."""
 
     difference: float
@@ -29,7 +29,7 @@ class Comparison:
     n: int
 
 
-def compare(first: Any, second: Any, test_over_train: float = 0.0) -> Comparison:
+def compare(first: Any, second: Any, test_over_train: float = 0.0) -> PairedComparison:
     """Compare two methods on the same seeds by a paired t-test, two-sided.
 
     Splits of one table share rows, so their differences vary less than those of fresh tables would. Nadeau and Bengio
@@ -45,12 +45,12 @@ def compare(first: Any, second: Any, test_over_train: float = 0.0) -> Comparison
     gain = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     n = gain.size
     if n < _FEWEST:
-        return Comparison(float(gain.mean()) if n else float("nan"), standard_error(gain), float("nan"), n)
+        return PairedComparison(float(gain.mean()) if n else float("nan"), standard_error(gain), float("nan"), n)
     mean, variance = float(gain.mean()), float(gain.var(ddof=1))
     spread = np.sqrt(variance * (1 / n + test_over_train))
     if spread == 0:
-        return Comparison(mean, 0.0, float(mean == 0), n)
-    return Comparison(mean, standard_error(gain), float(2 * student_t.sf(abs(mean) / spread, n - 1)), n)
+        return PairedComparison(mean, 0.0, float(mean == 0), n)
+    return PairedComparison(mean, standard_error(gain), float(2 * student_t.sf(abs(mean) / spread, n - 1)), n)
 
 
 def holm(p_values: Any) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._paper.engine.statistics import Comparison, compare, holm, standard_error
+from dips._paper.engine.statistics import PairedComparison, compare, holm, standard_error
 from dips._tools.files import make_folder, write_whole
 
 _LEVEL = 0.05
@@ -75,7 +75,7 @@ def paired(
     The p-values account for rows that the splits of one table share; Holm's rule for the number of lines.
     """
     parts = [("", frame)] if by is None else [(str(k), part) for k, part in frame.groupby(by, sort=False)]
-    lines: list[tuple[dict[str, str], Comparison]] = []
+    lines: list[tuple[dict[str, str], PairedComparison]] = []
     for part_name, part in parts:
         wide = part.pivot_table(index="seed", columns=name, values=value, observed=True)
         ratio = float(part["test_over_train"].mean())
@@ -91,7 +91,7 @@ def paired(
     )
 
 
-def _line(found: Comparison, corrected: float) -> dict[str, Any]:
+def _line(found: PairedComparison, corrected: float) -> dict[str, Any]:
     sign = "" if np.isnan(corrected) else ("yes" if corrected < _LEVEL else "no")
     return {
         "difference": f"{found.difference:+.2f}" + ("" if np.isnan(found.error) else f" ± {found.error:.2f}"),
