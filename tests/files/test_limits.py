@@ -18,6 +18,8 @@ from dips._files import DataError, Preparation, read_table, sample, understand
 openpyxl = pytest.importorskip("openpyxl")
 TABLE = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]})
 
+UNTIL_2262 = pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 reads texts as dates up to the year 2262")
+
 
 def workbook(tmp_path, change):
     """Write an Excel file whose members went through `change(name, content)`."""
@@ -156,7 +158,7 @@ def test_a_number_too_large_for_models_is_refused_with_its_column(cells):
 @pytest.mark.parametrize(
     "column",
     [
-        pa.array(["9999-12-31", "2020-01-01"]),
+        pytest.param(pa.array(["9999-12-31", "2020-01-01"]), marks=UNTIL_2262),
         pa.array([10**15, 0]).cast(pa.timestamp("ms")),
         pa.array([10**12, 0]).cast(pa.timestamp("s")),
         pa.array([10**7, 1], pa.int32()).cast(pa.date32()),

@@ -79,14 +79,14 @@ def test_one_that_is_not_fitted_is_refused(tiny, tmp_path):
 
 
 def test_a_file_of_other_columns_or_classes_is_refused(tiny, tmp_path):
-    from dips.network._family import Network
+    from dips.network._family import NetworkFamily
 
     fitted(tiny, X, np.arange(90) % 3).table_.save(tmp_path / "network.npz")
-    Network().check_file(tmp_path / "network.npz", 3, 3)
+    NetworkFamily().check_file(tmp_path / "network.npz", 3, 3)
     with pytest.raises(DamagedFileError, match="3 columns, not 4"):
-        Network().check_file(tmp_path / "network.npz", 4, 3)
+        NetworkFamily().check_file(tmp_path / "network.npz", 4, 3)
     with pytest.raises(DamagedFileError, match="3 classes, not 2"):
-        Network().check_file(tmp_path / "network.npz", None, 2)
+        NetworkFamily().check_file(tmp_path / "network.npz", None, 2)
 
 
 def changed(about, **changes):

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dips._files.limits import Cells
+from dips._files.limits import CellCount
 from dips._files.preamble import find_header, preamble_note
 from dips._tools.wording import option
 from dips.exceptions import DataError
@@ -56,7 +56,7 @@ def read_sheet(
         sheets = {str(found.title): found for found in book.worksheets}
         names = list(sheets)
         name = _first_that_fits(path, sheets, wanted) if sheet is None else _named(sheet, names, path)
-        rows = list(_rows(sheets[name], Cells(path)))
+        rows = list(_rows(sheets[name], CellCount(path)))
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
@@ -95,7 +95,7 @@ def _first_that_fits(path: Path, sheets: dict[str, Any], wanted: Collection[str]
     """Return the sheet whose first rows hold the wanted names, else the first that holds a table."""
     if not sheets:
         raise DataError(f"{path} has no sheet of cells; save the table as one.")
-    cells, first, is_table = Cells(path), next(iter(sheets)), False
+    cells, first, is_table = CellCount(path), next(iter(sheets)), False
     for name, sheet in sheets.items():
         rows = list(islice(_rows(sheet, cells), _ROWS_LOOKED_AT))
         if _holds(rows, wanted):
@@ -105,7 +105,7 @@ def _first_that_fits(path: Path, sheets: dict[str, Any], wanted: Collection[str]
     return first
 
 
-def _rows(sheet: Any, cells: Cells) -> Iterator[list[Any]]:
+def _rows(sheet: Any, cells: CellCount) -> Iterator[list[Any]]:
     """Return the values of the rows up to the last that holds any, each up to its last value."""
     sheet.reset_dimensions()
     n_empty = 0

@@ -122,7 +122,7 @@ def check_workbook(path: Path, source: Any) -> None:
                     before = text[-_OVERLAP:]
 
 
-class Cells:
+class CellCount:
     """Counts the cells of a sheet while they are read, and refuses one too many.
 
     Two texts that many cells share are one in the file and many in a table, so characters are counted as well.

@@ -12,7 +12,7 @@ from ._read_table import ReadTable
 
 
 @register_backbone
-class Network(Backbone):
+class NetworkFamily(Backbone):
     """A table that the network has read; nothing is trained, so that there is nothing to watch."""
 
     handles = (ReadTable,)

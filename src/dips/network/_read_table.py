@@ -15,7 +15,7 @@ from dips._tools.npz import read_arrays
 from dips.backbones._stored import require, within
 from dips.exceptions import DamagedFileError
 
-from ._beliefs import Beliefs
+from ._beliefs import NetworkBeliefs
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS
 from ._settings import ModelSettings
@@ -50,7 +50,7 @@ class ReadTable:
     values: Array
     codes: Array
     n_draws: int
-    beliefs: Beliefs
+    beliefs: NetworkBeliefs
     n_jobs: int | None = None
 
     def predict_proba(self, X: Any) -> Array:
@@ -103,7 +103,7 @@ class ReadTable:
             return chosen, seed
 
         weights, n_draws = Weights(settings, floats), about["n_draws"]
-        read = Beliefs(
+        read = NetworkBeliefs(
             FrozenNetwork(weights), arrays["values"], arrays["categorical"], codes, n_draws=n_draws, choose=choose
         )
         require(next(stored, None) is None, "it has more readings than it needs")
