@@ -15,6 +15,16 @@ def few_trees(request, monkeypatch):
 
 
 @pytest.fixture
+def few_teachers(monkeypatch):
+    """Three folds and one helper, for tests of what happens around the teachers, whose answers do not matter there."""
+    from tests.patients import LITTLE_EFFORT
+
+    monkeypatch.setattr(
+        "dips._beliefs.learning.Effort.for_labels", lambda n, n_folds=None, network=False: LITTLE_EFFORT
+    )
+
+
+@pytest.fixture
 def forget_families(monkeypatch):
     """Backbone families that a test registers are forgotten at its end, or when this is called."""
     from dips.backbones import _registry

@@ -49,12 +49,14 @@ def expected_failures(estimator):
     return UNEQUAL_TO_REPEATING if getattr(estimator, "curator", "none") in ("auto", "adaptive", "small_loss") else {}
 
 
+@pytest.mark.usefixtures("few_teachers")
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.usefixtures("few_teachers")
 def test_the_defaults_pass_check_estimator():
     with warnings.catch_warnings():
         for category in (UserWarning, SkipTestWarning, ConvergenceWarning):
