@@ -66,7 +66,7 @@ class Effort:
         if n < 10_000:
             n_folds, n_student = n_folds or (5 if n < 2_000 else 3), 1_000 if n < 2_000 else 0
             return cls(n_folds, all_helpers, ("linear", "trees"), 20_000, 4_000, n_student, network)
-        return cls(n_folds or 2, ("linear",), (), 15_000, 2_000, 0, network)  # so that an audit costs three fits
+        return cls(n_folds or 2, ("linear",), (), 15_000, 2_000, 0, network)  # so that an audit costs about three fits
 
 
 def learn_beliefs(
