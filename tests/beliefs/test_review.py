@@ -113,15 +113,40 @@ def test_a_reviewer_who_errs_teaches_the_more_the_less_often():
     assert rates[0] > rates[1] > rates[2] > 0.2
 
 
-def test_labels_in_doubt_are_worth_checking_and_sure_ones_are_not():
-    belief = np.array([[1.0, 0.0], [0.5, 0.5], [0.05, 0.95]])
-    gain = check_gain(belief, np.empty((0, 2)), None)
-    assert gain[0] == 0
-    assert gain.argmax() == 1
+def test_errors_of_one_class_are_told_from_errors_of_all():
+    """Some dozen looks show that labels 1 are wrong and labels 0 are not, which nobody had thought."""
+    given, looked = np.arange(400) % 2, np.arange(400) < 40
+    wrong = (given == 1) & (np.arange(400) % 4 == 1)
+    before = np.where(given[:, None] == np.arange(2), 0.97, 0.03)
+    review = Review(np.where(wrong & looked, 0, given), Verified(looked, np.where(looked, given, -1)), None)
+    p_wrong = 1 - review.revise(before)[np.arange(400), given]
+    assert p_wrong[~looked & (given == 1)].mean() == pytest.approx(0.5, abs=0.15)
+    assert p_wrong[~looked & (given == 0)].mean() < 0.03
 
 
-def test_of_two_labels_in_doubt_the_one_that_pulls_harder_is_worth_more():
-    columns = np.random.RandomState(0).normal(size=(100, 4))
-    columns[0] *= 5
-    gain = check_gain(np.full((100, 2), 0.5), np.empty((0, 2)), columns)
-    assert gain.argmax() == 0
+def test_a_few_looks_do_not_tell_classes_apart():
+    """Nine of ten looks at one class and seven of ten at the other found an error: chance, not a difference."""
+    given, looked = np.arange(400) % 2, np.arange(400) < 20
+    wrong = np.isin(np.arange(400) // 2, range(7)) | ((given == 1) & (np.arange(400) < 18))
+    before = np.where(given[:, None] == np.arange(2), 0.2, 0.8)
+    review = Review(np.where(wrong & looked, 1 - given, given), Verified(looked, np.where(looked, given, -1)), None)
+    p_wrong = 1 - review.revise(before)[np.arange(400), given]
+    assert abs(p_wrong[~looked & (given == 1)].mean() - p_wrong[~looked & (given == 0)].mean()) < 0.1
+
+
+def test_the_first_looks_go_to_labels_drawn_at_random():
+    p_wrong = np.linspace(0, 1, 500)
+    gain = check_gain(p_wrong, np.zeros(500, dtype=bool))
+    drawn = np.flatnonzero(gain >= 1)
+    assert drawn.size == 20
+    assert 0.3 < p_wrong[drawn].mean() < 0.7
+    assert np.argsort(-gain)[20:].tolist() == [i for i in np.argsort(-p_wrong) if i not in drawn]
+
+
+def test_after_twenty_looks_the_most_probably_wrong_come_first():
+    p_wrong, verified = np.linspace(0, 1, 500), np.arange(500) < 20
+    gain = check_gain(p_wrong, verified)
+    assert (gain[verified] == 0).all()
+    assert gain.max() < 1
+    assert gain.argmax() == 499
+    assert (check_gain(p_wrong, np.arange(500) < 15) >= 1).sum() == 5

@@ -143,7 +143,14 @@ def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
     suspects = {k: [r for r in d.queue.rows if r not in d.queue.checks] for k, d in desks.items()}
     assert set(suspects["wrong"]) == set(suspects["useful"])
     samples = Run(tmp_path / "useful" / "run").samples.set_index("row")
-    assert samples.loc[suspects["useful"], "check_gain"].is_monotonic_decreasing
+    queue = desks["useful"].queue
+    assert (samples.loc[queue.rows[:20], "check_gain"] >= 1).all()  # drawn at random, whether suspects or not
+    assert set(queue.rows[:20]) & queue.checks
+    assert samples.loc[[r for r in suspects["useful"] if r not in queue.rows[:20]], "p_wrong"].is_monotonic_decreasing
+    assert (queue.n_suspects, queue.n_unsuspected) == (
+        desks["wrong"].queue.n_suspects,
+        desks["wrong"].queue.n_unsuspected,
+    )
 
 
 def test_the_commands_of_train_again_make_a_run_and_a_comparison(finished, tmp_path):

@@ -18,7 +18,7 @@ from dips._data.verified import Verified
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 
-_MAX_COLUMNS = 300  # that wrong labels may have in common, and that tell how far a row pulls on others
+_MAX_COLUMNS = 300  # that wrong labels may have in common
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RowBeliefs:
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
     teachers : weight of each teacher at the mean noise rate
-    check_gain : (n,) how far the answers of a model are expected to move when the label is checked
+    check_gain : (n,) what a look at the label is worth
     """
 
     labeled: Array
@@ -96,9 +96,8 @@ def learn_beliefs(
     X = numeric_columns(table)
     X = X if X is not None and X.shape[1] else None
     linear = None if X is None else linear_columns(X)
-    columns = linear if linear is not None and linear.shape[1] <= _MAX_COLUMNS else None
-    common = None if columns is None else columns[: labels.size]
-    review = Review(labels, verified or Verified.nothing(labels.size), common)
+    verified = verified or Verified.nothing(labels.size)
+    review = Review(labels, verified, _few(linear, labels.size) if verified.mask.any() else None)
     teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X, linear)
     order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
     folds = list(training_and_test(labels, effort.n_folds, order, groups))
@@ -119,8 +118,13 @@ def learn_beliefs(
     noise = review.rate(noise, before)
     belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
     of_real, of_made = np.split(distribution, [n_real - labels.size])
-    gain = check_gain(belief, of_real, None if columns is None else columns[:n_real])
+    gain = check_gain(1 - belief[np.arange(labels.size), labels], review.verified.mask)
     return RowBeliefs(belief, of_real, of_made, out_of_fold, protected, noise, names, gain)
+
+
+def _few(columns: Array | None, n: int) -> Array | None:
+    """Return the columns of the first n rows, or None where there are too many to learn from some dozen looks."""
+    return columns[:n] if columns is not None and columns.shape[1] <= _MAX_COLUMNS else None
 
 
 def _make_teachers(

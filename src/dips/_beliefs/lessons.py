@@ -6,18 +6,20 @@ suspicious labels are checked first: what counts is how many of them were wrong 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from dips._beliefs.noise import NoiseRate, transition
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
 _SURE = 1e-3  # beliefs are taken for no surer than that
-_SD_OF_SLOPE, _SD_OF_CLASS, _SD_OF_COLUMNS = 0.3, 1.0, 0.5  # prior, in log odds; the last of all columns together
+_SD_OF_SLOPE, _SD_OF_COLUMNS = 0.3, 0.5  # prior, in log odds; the second of all columns together
+_SD_OF_CLASS = (0.2, 2.0)  # labels of all classes are wrong alike, or each class in its own way
 _N_DRAWS = 100
 _ENOUGH_CHECKED = 10  # labels of a class, to know how many of them are wrong
 
@@ -58,7 +60,7 @@ class Review:
             rows = np.flatnonzero(self.given >= 0)
             at_given = rows, self.given[rows]
             belief[at_given] = 0
-            share = lessons.p_wrong(lessons.weights)[rows] / np.maximum(belief[rows].sum(axis=1), 1e-12)
+            share = lessons.p_wrong()[rows] / np.maximum(belief[rows].sum(axis=1), 1e-12)
             belief[rows] *= share[:, None]
             belief[at_given] = 1 - belief[rows].sum(axis=1)
         return self._with_answers(belief)
@@ -70,8 +72,8 @@ class Review:
             return noise
         n, unseen, looked = self.labels.size, ~self.verified.mask, np.flatnonzero(self.teaches)
         found = (1 - self.revise(before)[looked, self.given[looked]]).sum()
-        mean = (found + lessons.p_wrong(lessons.weights)[unseen].sum()) / n
-        draws = [lessons.p_wrong(weights)[unseen].sum() / n for weights in lessons.draws()]
+        mean = (found + lessons.p_wrong()[unseen].sum()) / n
+        draws = [p_wrong[unseen].sum() / n for p_wrong in lessons.draws()]
         sd = np.hypot(np.std(draws), unseen.mean() * (noise.high - noise.low) / 4)
         low, high = max(found / n, mean - 2 * sd), min(1.0, mean + 2 * sd)
         return replace(noise, mean=float(mean), low=float(low), high=float(high))
@@ -94,14 +96,38 @@ class Review:
         inputs = [odds, np.eye(n_classes)[given], *([] if self.columns is None else [self.columns])]
         n_columns = 0 if self.columns is None else self.columns.shape[1]
         of_column = _SD_OF_COLUMNS / max(n_columns, 1) ** 0.5
-        sd = np.array([_SD_OF_SLOPE, *[_SD_OF_CLASS] * n_classes, *[of_column] * n_columns])
+        known = np.column_stack(inputs), odds, self.teaches, self.labels != given
         error = self.verified.error
         alarms = error, error / (n_classes - 1)  # a right label is called wrong; a wrong one, right
-        return _Lessons.learned(np.column_stack(inputs), odds, self.teaches, self.labels != given, sd, *alarms)
+        sds = [[_SD_OF_SLOPE, *[sd] * n_classes, *[of_column] * n_columns] for sd in _SD_OF_CLASS]
+        return _Lessons([_Regression.learned(*known, np.array(sd), *alarms) for sd in sds])
 
 
 @dataclass(frozen=True)
 class _Lessons:
+    """Regressions with different priors, each heard as far as it explains what reviewers said."""
+
+    regressions: list[_Regression]
+
+    @property
+    def shares(self) -> Array:
+        """Probability of each prior."""
+        return softmax([regression.log_evidence for regression in self.regressions])
+
+    def p_wrong(self) -> Array:
+        """Return the probability of each label as given to be wrong, (n,)."""
+        each = [regression.p_wrong(regression.weights) for regression in self.regressions]
+        return np.asarray(self.shares @ np.array(each))
+
+    def draws(self) -> Iterator[Array]:
+        """Yield these probabilities as they may also be."""
+        rng = np.random.RandomState(0)
+        for k in rng.choice(len(self.regressions), _N_DRAWS, p=self.shares):
+            yield self.regressions[k].p_wrong(self.regressions[k].draw(rng))
+
+
+@dataclass(frozen=True)
+class _Regression:
     """Weights of a logistic regression whose offset is what was believed before.
 
     Attributes
@@ -110,17 +136,19 @@ class _Lessons:
     odds : (n,) what they were
     weights : (q,) by how much they change
     root : (q, q) of the covariance of the weights
+    log_evidence : of what reviewers said, by Laplace's approximation
     """
 
     inputs: Array
     odds: Array
     weights: Array
     root: Array
+    log_evidence: float
 
     @classmethod
     def learned(
         cls, inputs: Array, odds: Array, teaches: Array, called_wrong: Array, sd: Array, false: float, missed: float
-    ) -> _Lessons:
+    ) -> _Regression:
         """Learn from the rows that teach, with weights of these standard deviations around 0.
 
         Reviewers call a right label wrong with probability `false`, and a wrong one right with probability `missed`.
@@ -138,15 +166,17 @@ class _Lessons:
             by_odds = slope * (p - called_wrong) / (p * (1 - p))
             return float(surprise + (precision * w**2).sum() / 2), Z.T @ by_odds + precision * w
 
-        weights = minimize(loss, np.zeros(sd.size), jac=True, method="L-BFGS-B").x
-        p, slope = called(weights)
+        best = minimize(loss, np.zeros(sd.size), jac=True, method="L-BFGS-B")
+        p, slope = called(best.x)
         curvature = (Z.T * (slope**2 / (p * (1 - p)))) @ Z + np.diag(precision)
-        return cls(inputs, odds, weights, np.linalg.cholesky(np.linalg.inv(curvature)))
+        root = np.linalg.cholesky(np.linalg.inv(curvature))
+        log_evidence = -best.fun + np.log(np.diag(root)).sum() - np.log(sd).sum()
+        return cls(inputs, odds, best.x, root, float(log_evidence))
 
     def p_wrong(self, weights: Array) -> Array:
         """Return the probability of each label as given to be wrong, (n,)."""
         return expit(self.odds + self.inputs @ weights)
 
-    def draws(self) -> Array:
-        """Return weights as they may also be, one set in each row."""
-        return self.weights + np.random.RandomState(0).normal(size=(_N_DRAWS, self.weights.size)) @ self.root.T
+    def draw(self, rng: np.random.RandomState) -> Array:
+        """Return weights as they may also be, (q,)."""
+        return np.asarray(self.weights + self.root @ rng.normal(size=self.weights.size))

@@ -73,7 +73,7 @@ class BeliefTraining:
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
         p_wrong = 1 - beliefs.labeled[at_label]
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
-        state.check_gain[labeled] = np.where(state.is_verified[labeled], 0, beliefs.check_gain)
+        state.check_gain[labeled] = beliefs.check_gain
         state.by_class = class_records(labels, state.useful[labeled], beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 

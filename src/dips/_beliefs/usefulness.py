@@ -1,4 +1,4 @@
-"""Which labels are most useful to check: how much the model's answers are expected to change by a look."""
+"""Which labels are most useful to check: some drawn at random first, then those that are most probably wrong."""
 
 from __future__ import annotations
 
@@ -6,35 +6,23 @@ import numpy as np
 
 from dips._tools.arrays import Array
 
-_RIDGE = 10.0  # precision of the weights of the linear stand-in, as in the linear teacher
+N_OPENING = 20  # labels that are drawn at random
+_SUREST = 0.999  # that a label is wrong; 1 and more mark those drawn at random
 
 
-def check_gain(belief: Array, distribution: Array, columns: Array | None) -> Array:
-    """Return (n,) how far the answers about all rows are expected to move when a label is checked.
+def check_gain(p_wrong: Array, verified: Array) -> Array:
+    """Return (n,) what a look at each label is worth: the most useful label has the highest, a verified one 0.
 
-    A look replaces the belief of a row by its true class. The expected square of that change is 1 - sum of b², which is
-    0 for a label that is surely right or surely wrong: the model is trained on what it surely is already. It counts for
-    as much as the row pulls on the answers about the others, which a linear stand-in of the model tells without
-    training.
+    A look removes a wrong label with probability p_wrong, and tells how labels go wrong. The labels that look most
+    suspicious to a model that is misled about the noise tell little, as they are where it errs: errors that all go one
+    way hide in the class that looks right. So the first looks go to labels drawn at random, which are worth 1 more.
 
     Parameters
     ----------
-    belief : (n, C) about labeled rows
-    distribution : (m, C) of unlabeled rows
-    columns : (n + m, p) scaled, or None where the rows are no numbers: then all pull alike
+    p_wrong : (n,) probability of each label to be wrong
+    verified : (n,) mask of those that were checked
     """
-    change = np.sqrt(np.maximum(1 - (belief**2).sum(axis=1), 0))
-    return change * _pull(np.concatenate([belief, distribution]), columns)[: len(belief)]
-
-
-def _pull(p: Array, columns: Array | None) -> Array:
-    """Norm of the change of all answers for a unit change of one row's target, by a step of logistic regression."""
-    if columns is None:
-        return np.ones(len(p))
-    Z = np.column_stack([columns, np.ones(len(columns))])
-    most = p.max(axis=1)
-    slope = most * (1 - most) + 1e-3  # of the logistic function at each row
-    curvature = (Z.T * slope) @ Z + _RIDGE * np.eye(Z.shape[1])
-    back = np.linalg.solve(curvature, Z.T)  # (p, n): how the weights follow each target
-    spread = (Z.T * slope**2) @ Z
-    return np.sqrt(np.maximum(np.einsum("pi,pq,qi->i", back, spread, back, optimize=True), 0))
+    unseen = np.random.RandomState(p_wrong.size).permutation(np.flatnonzero(~verified))
+    gain = np.where(verified, 0.0, np.minimum(p_wrong, _SUREST))
+    gain[unseen[: max(0, N_OPENING - int(verified.sum()))]] += 1
+    return gain

@@ -53,7 +53,7 @@ def samples_frame(
     confidence, aleatoric : (n,) NaN where a row was never judged
     useful : (n,) mask
     p_wrong : (n,) probability that a given label is wrong, NaN where nothing is believed
-    check_gain : (n,) how far the model's answers are expected to move when the label is checked, NaN as above
+    check_gain : (n,) what a look at the label is worth, NaN as above
     verified : (n,) mask of the labels that somebody has checked
     index : names of the rows, where they have any
 

@@ -71,6 +71,7 @@ class Material:
     raw_labels : cells of the label column as they are in the files, by row
     truth : the true labels by row, where they are known, as in a demonstration
     examples : pictures of each class to compare an image with
+    opening : rows drawn at random from all labels, to look at first
     """
 
     title: str
@@ -91,6 +92,7 @@ class Material:
     raw_labels: dict[int, Any] = field(default_factory=dict)
     truth: dict[int, str] | None = None
     examples: list[list[str]] = field(default_factory=list)
+    opening: list[int] = field(default_factory=list)
 
     @cached_property
     def position(self) -> dict[int, int]:

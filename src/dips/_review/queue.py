@@ -1,7 +1,8 @@
-"""In which order rows are looked at: suspects first, and now and then a row that nobody suspects.
+"""In which order rows are looked at: suspects, and now and then a row that nobody suspects.
 
-Those in between are drawn at random, so what is found among them tells how many wrong labels the suspects miss. The
-order follows from the run alone: every reviewer has the same, and their answers can be compared.
+Those in between are drawn at random, so what is found among them tells how many wrong labels the suspects miss. Before
+them all come those that the order "useful" opens with, drawn at random from suspects and others alike. The order
+follows from the run alone: every reviewer has the same, and their answers can be compared.
 """
 
 from __future__ import annotations
@@ -34,12 +35,15 @@ class Queue:
         suspects = numbers[is_suspect & open_to_review]
         suspects = suspects[np.argsort(account["suspicion"].to_numpy(dtype=float)[is_suspect & open_to_review])]
         rest = numbers[~is_suspect & open_to_review]
+        self.n_suspects, self.n_unsuspected = int(suspects.size), int(rest.size)
         rng = np.random.default_rng(int(material.checksum[:16], 16))
+        opening = rng.permutation(numbers[open_to_review & np.isin(numbers, material.opening)])
+        unsuspected = rest[np.isin(rest, opening)]
+        suspects, rest = (rows[~np.isin(rows, opening)] for rows in (suspects, rest))
         n_checks = min(rest.size, max(1, -(-suspects.size // (_BLOCK - 1))))
         drawn = rng.permutation(rest)[:n_checks]
-        self.rows = _interleaved(suspects, drawn, rng)
-        self.checks = {int(row) for row in drawn}
-        self.n_suspects, self.n_unsuspected = int(suspects.size), int(rest.size)
+        self.rows = [*opening.tolist(), *_interleaved(suspects, drawn, rng)]
+        self.checks = {*unsuspected.tolist(), *drawn.tolist()}
 
     def disagreements(self, reviewer: str, decisions: Decisions) -> list[int]:
         """Rows on which others are divided, for somebody who has not said anything about them."""

@@ -28,7 +28,7 @@ class RoundsState:
     confidence: Array = field(init=False)  # as last judged; NaN where never
     aleatoric: Array = field(init=False)
     p_wrong: Array = field(init=False)  # probability that a given label is wrong; NaN where nothing is believed
-    check_gain: Array = field(init=False)  # how far a model's answers are expected to move when the label is checked
+    check_gain: Array = field(init=False)  # what a look at the label is worth; NaN where nothing is believed
     suggested: Array = field(init=False)  # codes of what suspects might be, -1 elsewhere, where believed
     estimator: BaseEstimator | None = None
     history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start

@@ -121,11 +121,12 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     if order is not None:
         check_order(order, samples)
         samples = samples.assign(suspicion=suspicion_ranks(samples, order))
+    opening = _opening(samples, order or run.config.get("settings", {}).get("order", "wrong"))
     if run.config.get("unit") == IMAGE:
         return read_pictures(run.folder, run.summary, samples, _checksum(run))
     paths = _tables(run, data)
     if paths is None:
-        return _without_table(run, samples)
+        return replace(_without_table(run, samples), opening=opening)
     settings = _settings(run)
     study = read_data(paths, settings, _unlabeled_paths(run))
     for source, before in zip(study.sources, run.config["sources"], strict=True):
@@ -139,7 +140,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     sources = [SourceFile(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
-        sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids),
+        sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids), opening=opening,
     )  # fmt: skip
 
 
@@ -184,7 +185,7 @@ def review_findings(
     checksum = hashlib.sha256(json.dumps(made_of, sort_keys=True, default=str).encode()).hexdigest()
     material = material_of_table(
         summary, findings.account, findings.table, findings.schema, findings.target, findings.ids, checksum,
-        key_names=list(findings.settings["id"]),
+        key_names=list(findings.settings["id"]), opening=_opening(findings.account, findings.settings["order"]),
     )  # fmt: skip
     place = Path(tempfile.mkdtemp(prefix="dips-review-") if folder is None else folder)
     desk = Desk(material, EventStore(place / DECISIONS, checksum), blinded)
@@ -203,6 +204,13 @@ def _without_table(run: Run, samples: pd.DataFrame) -> Material:
         run.summary, samples, _checksum(run), lambda account: PointCells(points, account[ROW].tolist()),
         _keys(samples, ids), key_names=list(run.config["settings"]["id"]), earlier=_earlier(run, ids),
     )  # fmt: skip
+
+
+def _opening(samples: pd.DataFrame, order: str) -> list[int]:
+    """Rows to begin with in the order "useful": drawn at random until enough labels are verified."""
+    if order != "useful":
+        return []
+    return samples.loc[(samples["check_gain"] >= 1).fillna(False), "row"].tolist()
 
 
 def _keys(samples: pd.DataFrame, ids: list[str]) -> dict[str, list[Any]]:
