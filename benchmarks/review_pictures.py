@@ -1,6 +1,8 @@
-"""The pictures of docs/review.md, of the demonstration of dips review. Needs selenium, chromium and chromedriver.
+"""The pictures of docs/review.md: the demonstration of dips review, and two public tables with wrong labels of our own.
 
-python benchmarks/review_pictures.py             # writes docs/images/review_*.png
+Needs selenium, chromium and chromedriver.
+
+DIPS_DATA=... python benchmarks/review_pictures.py  # writes docs/images/review_*.png
 python benchmarks/review_pictures.py RUN FOLDER  # of another run, or of a folder of images, all views
 """
 
@@ -14,12 +16,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from selenium import webdriver
 
 from dips import fit
 from dips._review_demo import noisy_table
 from dips._study.reviewing import server_of_run
 from dips._study.run import Run
+from dips.datasets import flip_labels, load
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 VIEWS = {  # name: width and height in pixels, whether dark, whether blinded
@@ -28,7 +33,8 @@ VIEWS = {  # name: width and height in pixels, whether dark, whether blinded
     "phone": (390, 844, True, False),
     "blinded": (1280, 800, False, True),
 }
-IN_DOCS = ("light", "phone")
+DEMO = ("light", "phone")
+PUBLIC = {"adult": "dark", "agaricus-lepiota": "blinded"}  # and the view that is shown of each
 
 
 def browser() -> Any:
@@ -82,11 +88,28 @@ def main(arguments: list[str]) -> None:
             take(driver, Run(arguments[0]), view, folder / f"review_{view}.png")
     else:
         with tempfile.TemporaryDirectory() as place:
-            noisy_table()[0].to_csv(f"{place}/tumors.csv", index=False)
-            run = fit(f"{place}/tumors.csv", "tumor", f"{place}/run", id=("sample",), time_limit=1e-6)
-            for view in IN_DOCS:
+            run = judged(noisy_table()[0], "tumor", Path(place) / "demo", id=("sample",))
+            for view in DEMO:
                 take(driver, run, view, IMAGES / f"review_{view}.png")
+            for name, view in PUBLIC.items():
+                run = judged(public_table(name), "label", Path(place) / name)
+                take(driver, run, view, IMAGES / f"review_{name}.png")
     driver.quit()
+
+
+def judged(table: pd.DataFrame, target: str, place: Path, **settings: Any) -> Run:
+    """A run of the table, without the comparison of models."""
+    place.mkdir()
+    table.to_csv(place / "table.csv", index=False)
+    return fit(place / "table.csv", target, place / "run", time_limit=1e-6, **settings)
+
+
+def public_table(name: str) -> pd.DataFrame:
+    """500 rows of a public table, 15 % of the labels wrong."""
+    loaded = load(name)
+    rows = np.random.RandomState(0).permutation(loaded.y.size)[:500]
+    classes = np.array([f"class {c}" for c in loaded.y[rows]], dtype=object)
+    return loaded.X.iloc[rows].assign(label=flip_labels(classes, 0.15, random_state=0)[0])
 
 
 if __name__ == "__main__":
