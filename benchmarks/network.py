@@ -2,8 +2,8 @@
 
 ``DIPS_DATA=FOLDER python -m dips.network._real_tables TABLES`` writes the tables, then
 ``python benchmarks/network.py TABLES/tables.npz --seeds 2`` prints the mean scores of every model by labels and noise,
-and by table. Rows are drawn at random; labels are flipped evenly to the other classes; scores are on 600 rows that no
-model has seen. The network also sees 400 unlabeled rows, which the others cannot use.
+and by table. Rows are drawn at random; labels are flipped evenly to the other classes, or as ``--kind`` says; scores
+are on 600 rows that no model has seen. The network also sees 400 unlabeled rows, which the others cannot use.
 
 ``--no-supervised --labels 50 --noise 0.2 --unlabeled 0`` (then 100, 400, 800) shows what these rows are worth to it.
 """
@@ -16,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from catboost import CatBoostClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier
@@ -28,7 +29,7 @@ from xgboost import XGBClassifier
 
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
-from dips.network._tasks import LABELS, NOISE, UNLABELED, make_task, read_tables, scores_of
+from dips.network._tasks import KINDS, LABELS, NOISE, UNLABELED, make_task, read_tables, scores_of
 from dips.network._weights import SHIPPED, Weights
 
 SCORES = ("accuracy", "log_loss", "auc", "auc_wrong")
@@ -52,10 +53,20 @@ def supervised(categorical):
         ),
         (one_hot, levels),
     )
+    catboost = CatBoostClassifier(
+        iterations=200,
+        learning_rate=0.05,
+        depth=4,
+        thread_count=1,
+        random_seed=0,
+        verbose=False,
+        allow_writing_files=False,
+    )
     forest = ExtraTreesClassifier(300, min_samples_leaf=3, random_state=0)
     return {
         "xgboost": xgboost(),
         "xgboost, sigmoid": CalibratedClassifierCV(xgboost(), method="sigmoid", cv=3),
+        "catboost": catboost,
         "extra trees": make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), forest),
         "logistic": make_pipeline(ranked, LogisticRegression(C=0.1, max_iter=1000)),
     }
@@ -93,7 +104,7 @@ def run(tables, network, options):
         for labels in options.labels:
             for noise in options.noise if labels + 150 <= len(table.classes) else ():
                 for seed in range(options.seeds):
-                    task = make_task(table, labels, noise, seed, options.unlabeled)
+                    task = make_task(table, labels, noise, seed, options.unlabeled, options.kind)
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
                     answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
@@ -131,6 +142,7 @@ def main():
     parser.add_argument("--no-folds", action="store_true", help="do not judge labels by the supervised models")
     parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
     parser.add_argument("--noise", type=float, nargs="*", default=NOISE)
+    parser.add_argument("--kind", choices=KINDS, default="even", help="which labels are wrong")
     parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")

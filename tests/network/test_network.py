@@ -14,7 +14,7 @@ from dips.network._model import Network, same_row_mask
 from dips.network._optimiser import orthogonal
 from dips.network._prior._draws import Draws
 from dips.network._settings import TINY, NetworkSettings
-from dips.network._tasks import RealTable, make_task
+from dips.network._tasks import KINDS, RealTable, make_task
 from dips.network._training import NetworkTrainer, draw_shape
 
 
@@ -166,6 +166,19 @@ def real_table():
     values = rng.normal(size=(700, 4)).astype(np.float32)
     values[:, 3] = rng.integers(0, 3, 700)
     return RealTable("made", values, np.array([False] * 3 + [True]), (values[:, 0] > 0).astype(np.int64))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_noise_makes_about_the_share_of_labels_wrong(kind):
+    table = real_table()
+    task = make_task(table, 400, 0.3, 0, kind=kind)
+    true = task.true[:400]
+    wrong = task.given != true
+    if kind == "class":
+        assert wrong[true == np.bincount(true).argmax()].mean() == pytest.approx(0.3, abs=0.1)
+        assert not wrong[true != np.bincount(true).argmax()].any()
+    else:
+        assert wrong.mean() == pytest.approx(0.3, abs=0.1)
 
 
 def test_a_task_flips_about_as_many_labels_as_asked():

@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from dips.datasets import flip_labels_by_instance
+
 LABELS, NOISE = (50, 100, 400), (0.0, 0.2, 0.4)
+KINDS = ("even", "class", "row")  # of noise
 UNLABELED, QUERIES = 400, 600
 
 
@@ -42,18 +45,36 @@ def read_tables(path: Path) -> list[RealTable]:
         ]
 
 
-def make_task(table: RealTable, labels: int, noise: float, seed: int, unlabeled: int = UNLABELED) -> Task:
-    """Draw rows at random and flip a share of the labels evenly to other classes seen among them."""
+def make_task(
+    table: RealTable, labels: int, noise: float, seed: int, unlabeled: int = UNLABELED, kind: str = "even"
+) -> Task:
+    """Draw rows at random and flip a share of the labels to other classes seen among them.
+
+    The kinds of noise: "even", all labels and wrong classes alike; "class", labels of the most frequent class become
+    the second; "row", the odds of an error depend on the row.
+    """
     rng = np.random.default_rng((seed, labels, round(100 * noise)))
     rows = rng.permutation(len(table.classes))[: labels + unlabeled + QUERIES]
     true = table.classes[rows]
     names = np.unique(true[:labels])
     kept = (np.arange(len(rows)) < labels) | np.isin(true, names)
     rows, true = rows[kept], np.searchsorted(names, true[kept])
-    given = true[:labels].copy()
-    wrong = rng.random(labels) < noise
-    given[wrong] = (given[wrong] + rng.integers(1, max(2, len(names)), wrong.sum())) % len(names)
+    given = _dirtied(table.values[rows[:labels]], true[:labels], noise, kind, rng)
     return Task(table.values[rows], given, true, labels + min(unlabeled, (len(rows) - labels) // 2))
+
+
+def _dirtied(values: np.ndarray, true: np.ndarray, noise: float, kind: str, rng: np.random.Generator) -> np.ndarray:
+    given, n_classes = true.copy(), int(true.max()) + 1
+    if kind == "even":
+        wrong = rng.random(true.size) < noise
+        given[wrong] = (given[wrong] + rng.integers(1, max(2, n_classes), wrong.sum())) % n_classes
+    elif kind == "class":
+        first, second = np.argsort(-np.bincount(true), kind="stable")[:2]
+        given[(true == first) & (rng.random(true.size) < noise)] = second
+    else:
+        ranks = np.argsort(np.argsort(np.nan_to_num(values), axis=0, kind="stable"), axis=0)
+        given = flip_labels_by_instance(ranks.astype(float), true, noise, random_state=int(rng.integers(2**31)))[0]
+    return given
 
 
 def scores_of(task: Task, p: np.ndarray) -> dict[str, float]:
