@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +16,7 @@ from dips._review.training import TrainingAgain, TrainingPlan
 from dips._study.reviewing import corrections_of_run, desk_of_run, retraining
 from dips._study.run import Run
 from dips.exceptions import ReviewError
+from tests.patients import patients
 
 from .reviews import copy_of, correct, decide, desk_in
 
@@ -180,3 +182,18 @@ def test_rows_that_two_people_judged_tell_how_often_they_err(finished, tmp_path,
     assert "are taken for wrong (--reviewer-error)" in capsys.readouterr().err
     assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run, "--curator", "dips"]) == 0
     assert "taken for wrong" not in capsys.readouterr().err
+
+
+def test_labels_that_the_page_does_not_draw_have_a_learning_curve_too(quick, tmp_path, monkeypatch):
+    monkeypatch.setattr("dips._report.points._MAX_POINTS", 40)
+    patients(150, 120, 0.2)[0].to_csv(tmp_path / "patients.csv", index=False)
+    run = fit(tmp_path / "patients.csv", "outcome", tmp_path / "run", time_limit=1e-6)
+    on_page = set(run.summary["points"]["row"])
+    assert len(on_page) == 40
+    material = desk_of_run(run).material
+    curves = {row: material.curve(position) for row, position in material.position.items()}
+    assert all(len(curve) == run.summary["points"]["n_curve"] for curve in curves.values())
+    assert set(run.curves["row"]) == set(curves) - on_page
+    confidence = run.samples.set_index("row")["confidence"]
+    told = [(confidence[row], sum(curve) / len(curve)) for row, curve in curves.items() if row not in on_page]
+    assert np.corrcoef(*zip(*told, strict=True))[0, 1] > 0.9

@@ -22,6 +22,7 @@ _SHARE_GIVEN = 0.6  # of the points that are not suspects, where both kinds exce
 _MAX_VALUES = 12  # columns shown beside a row
 _BYTES = 330_000  # what the map may take of the page
 _CURVE = 24  # points of a learning curve
+_MAX_CURVES = 50_000  # kept beside the page, for a review
 _GRID = (48, 60)  # cells of uncertainty and of confidence
 _TEXT = 60  # characters shown of a value
 
@@ -159,6 +160,23 @@ def _curves(findings: TableFindings, rows: Rows, codes: Array) -> Array | None:
         assert curve is not None
         curves[mask] = curve[:, :n_points]
     return curves
+
+
+def more_curves(findings: TableFindings, on_page: list[int]) -> pd.DataFrame | None:
+    """Return learning curves of given labels that the page does not show, suspects first; None where there are none.
+
+    One line for each row: its number, and the probability of its label at points of the training, 255 for 1.
+    """
+    account = findings.account
+    is_given = (account["source"] == "given").to_numpy() & account["confidence"].notna().to_numpy()
+    rows = np.flatnonzero(is_given & ~np.isin(account["row"].to_numpy(), on_page))
+    rows = rows[np.argsort(account["suspicion"].isna().to_numpy()[rows], kind="stable")][:_MAX_CURVES]
+    codes = codes_of(account["final_label"].iloc[rows], findings.target.classes)
+    curves = _curves(findings, rows, codes) if rows.size else None
+    if curves is None:
+        return None
+    points = {f"p{k}": column for k, column in enumerate(np.round(255 * curves).astype(np.uint8).T)}
+    return pd.DataFrame({"row": account["row"].to_numpy()[rows], **points})
 
 
 def _n_checkpoints(findings: TableFindings) -> int:

@@ -22,6 +22,7 @@ def lay_out(
     checksum: str,
     showing: Callable[[pd.DataFrame], Showing],
     keys: dict[str, list[Any]] | None = None,
+    curves: pd.DataFrame | None = None,
     **more: Any,
 ) -> Material:
     """Make the material of a review.
@@ -33,6 +34,7 @@ def lay_out(
     checksum : of the run
     showing : makes what shows rows, given the account of the labeled ones
     keys : columns that name a row, one cell for each row of `samples`
+    curves : learning curves besides those on the page
     more : other fields of the material
     """
     is_given = (samples["source"] == "given").to_numpy()
@@ -48,7 +50,7 @@ def lay_out(
         account=account,
         checksum=checksum,
         showing=showing(account),
-        curve=_curves(points, account),
+        curve=_curves(points, account, curves),
         map=_map(points),
         n_checkpoints=points["n_checkpoints"],
         n_warm_up=points.get("n_warm_up", 0),
@@ -90,13 +92,18 @@ def _texts(labels: pd.Series) -> pd.Series:
     return pd.Series([None if pd.isna(label) else str(label) for label in labels], dtype=object)
 
 
-def _curves(points: dict[str, Any], account: pd.DataFrame) -> Callable[[int], list[float] | None]:
-    """Learning curves of the rows that the page shows, too."""
+def _curves(
+    points: dict[str, Any], account: pd.DataFrame, more: pd.DataFrame | None
+) -> Callable[[int], list[float] | None]:
+    """Learning curves of the rows that the page shows, too, and of more."""
     numbers, n = account[ROW].to_numpy(), points["n_curve"]
     if not n:
         return lambda position: None
     raw = np.frombuffer(base64.b64decode(points["curves"]), dtype=np.uint8).reshape(-1, n)
     place = {row: k for k, row in enumerate(points["row"][: len(raw)]) if points["round"][k] <= 0}
+    if more is not None and more.shape[1] == n + 1:
+        place |= {int(row): len(raw) + k for k, row in enumerate(more[ROW])}
+        raw = np.concatenate([raw, more.drop(columns=ROW).to_numpy(dtype=np.uint8)])
 
     def curve(position: int) -> list[float] | None:
         k = place.get(int(numbers[position]))

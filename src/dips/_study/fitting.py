@@ -20,6 +20,7 @@ from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
+from dips._report.points import more_curves
 from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
@@ -28,7 +29,7 @@ from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
-from dips._study.folder import RunFolder, fingerprint
+from dips._study.folder import CURVES, RunFolder, fingerprint
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
 from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
@@ -352,6 +353,9 @@ def _write(
     summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)
     write_whole(staging / "report.html", render(summary).encode())
+    curves = more_curves(findings, summary["points"]["row"])
+    if curves is not None:
+        write_frame(curves, staging / CURVES)
     write_json(staging / "config.json", findings.config)
     folder.finish()
 

@@ -26,6 +26,7 @@ from dips.exceptions import OutputError
 
 MARK = "config.json"  # a folder that holds it is one of ours
 REVIEW = "review"  # the folder in it with what people decided
+CURVES = "curves.parquet"  # learning curves that the page has no room for
 _STATE = "state"
 
 

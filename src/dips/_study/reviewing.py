@@ -141,6 +141,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
         sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids), opening=opening,
+        curves=run.curves,
     )  # fmt: skip
 
 
@@ -203,6 +204,7 @@ def _without_table(run: Run, samples: pd.DataFrame) -> Material:
     return lay_out(
         run.summary, samples, _checksum(run), lambda account: PointCells(points, account[ROW].tolist()),
         _keys(samples, ids), key_names=list(run.config["settings"]["id"]), earlier=_earlier(run, ids),
+        curves=run.curves,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from jinja2 import TemplateError
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
-from dips._study.folder import MARK, recover
+from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
@@ -75,6 +75,12 @@ class Run(Pictured):
     def held_out(self) -> pd.DataFrame | None:
         """The held-out rows, and what the chosen model said before it was trained on them; None in old runs."""
         return self._frame("held_out.parquet") if (self.folder / "held_out.parquet").exists() else None
+
+    @cached_property
+    def curves(self) -> pd.DataFrame | None:
+        """Learning curves of the labels that the page does not show; None where it shows all, or has none."""
+        path = self.folder / CURVES
+        return pd.read_parquet(path) if path.exists() else None
 
     @cached_property
     def model(self) -> SavedModel:
