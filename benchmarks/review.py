@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 from common import run_grid, show
-from simulated_review import CLEANLAB, LIKELY, RANDOM, USEFUL, Reviewer, reviews
+from simulated_review import CLEANLAB, LIKELY, LOOKS, RANDOM, USEFUL, Reviewer, reviews
 
 DESIGNED_ON = ("adult", "covid", "compas", "credit")  # looked at while this was built
 UNSEEN = ("blog", "agaricus-lepiota")
@@ -33,9 +33,9 @@ MEASURES = ("log loss", "noise error", "width", "interval holds", "next wrong", 
 TASK, SETTING = ["table", "seed"], ["noise", "reviewer"]
 
 
-def cell(table: str, noise: str, seed: int) -> list[dict]:
+def cell(table: str, noise: str, seed: int, reviewers: list[Reviewer], numbers: list[int]) -> list[dict]:
     """All reviewers on one task."""
-    return list(reviews(table, noise, seed, REVIEWERS))
+    return list(reviews(table, noise, seed, reviewers, numbers))
 
 
 def named(found: pd.DataFrame) -> pd.DataFrame:
@@ -86,12 +86,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
     parser.add_argument("--tables", nargs="*", default=[*DESIGNED_ON, *UNSEEN])
+    parser.add_argument("--ways", nargs="*", default=WAYS, choices=WAYS, help="how the next labels are chosen")
+    parser.add_argument("--never-errs", action="store_true", help="leave out reviewers who err")
+    parser.add_argument("--looks", type=int, nargs="*", default=LOOKS, help="after how many looks to measure")
     parser.add_argument("--from", dest="records", type=Path, help="records of an earlier run, one JSON object a line")
     options = parser.parse_args()
     if options.records:
         show_all(pd.read_json(options.records, lines=True))
     else:
-        grid = [(table, noise, seed) for seed, table, noise in product(range(options.seeds), options.tables, NOISE)]
+        who = [r for r in REVIEWERS if r.way in options.ways and not (options.never_errs and r.error)]
+        tasks = product(range(options.seeds), options.tables, NOISE)
+        grid = [(table, noise, seed, who, options.looks) for seed, table, noise in tasks]
         show_all(run_grid("review", cell, grid, options.jobs))
 
 

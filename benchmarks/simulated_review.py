@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,7 +74,9 @@ def wrong_labels(truth: np.ndarray, noise: str, seed: int) -> np.ndarray:
     return flip_labels_by_class(truth, {1: {0: 0.4}}, random_state=seed)[0]
 
 
-def reviews(table: str, noise: str, seed: int, reviewers: list[Reviewer]) -> Iterator[dict]:
+def reviews(
+    table: str, noise: str, seed: int, reviewers: Sequence[Reviewer], numbers: Sequence[int] = LOOKS
+) -> Iterator[dict]:
     """Let every reviewer check labels of one task; a record after each number of looks that is reported."""
     warnings.simplefilter("ignore")
     task = Task.drawn(table, noise, seed)
@@ -83,7 +85,7 @@ def reviews(table: str, noise: str, seed: int, reviewers: list[Reviewer]) -> Ite
     first = fitted(task, task.given, nothing, 0.0)  # the same for all of them
     for reviewer in reviewers:
         answers, verified, y, model = task.answers(reviewer.error), nothing.copy(), task.given.copy(), first
-        for looks, until in zip(LOOKS, (*LOOKS[1:], None), strict=True):
+        for looks, until in zip(numbers, (*numbers[1:], None), strict=True):
             if looks:
                 model = fitted(task, y, verified, reviewer.told)
             order = order_of(reviewer.way, model, task, y)
