@@ -61,6 +61,7 @@ def assert_same_run(model, X, y, X_unlabeled, files):
     )
 
 
+@pytest.mark.usefixtures("few_teachers")
 @pytest.mark.parametrize("labeler", ["greedy", UPS(n_models=2), "flexmatch", SLA(n_models=2), CSA(n_models=5)], ids=str)
 @pytest.mark.parametrize("curator", ["auto", "dips", "none"])
 def test_frames(folder, labeler, curator):
@@ -87,7 +88,7 @@ def test_polars_frames(folder):
 
 
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
-@pytest.mark.parametrize("last", [GradientBoostingClassifier(n_estimators=10), MLPClassifier((8,), max_iter=40)])
+@pytest.mark.parametrize("last", [GradientBoostingClassifier(n_estimators=10), MLPClassifier((8,), max_iter=15)])
 def test_pipelines(folder, last):
     X, y = patients()
     X["b"] = X["b"].fillna(0)

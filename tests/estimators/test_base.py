@@ -1,10 +1,10 @@
 """What the estimators share: fits that leave no mixture, and settings given in the user's own labels."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
-from catboost import CatBoostClassifier
-from lightgbm import LGBMClassifier
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -66,18 +66,30 @@ def test_a_fit_that_follows_another_leaves_nothing_of_it():
 # Settings in the user's own labels
 
 AGE = (FRAME[["age"]] - 50) / 20
+
+
+def lightgbm():
+    return pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=4, min_child_samples=3, n_jobs=1, verbose=-1)
+
+
+def catboost():
+    return pytest.importorskip("catboost").CatBoostClassifier(iterations=4, thread_count=1, verbose=0)
+
+
 WEIGHTED = {
-    "HistGradientBoosting": (trees(), "class_weight"),
-    "LightGBM": (LGBMClassifier(n_estimators=4, min_child_samples=3, n_jobs=1, verbose=-1), "class_weight"),
-    "CatBoost": (CatBoostClassifier(iterations=4, thread_count=1, verbose=0), "class_weights"),
-    "SGD": (SGDClassifier(loss="log_loss", max_iter=5, tol=None), "class_weight"),
-    "Pipeline": (make_pipeline(StandardScaler(), trees()), "histgradientboostingclassifier__class_weight"),
+    "HistGradientBoosting": (trees, "class_weight"),
+    "LightGBM": (lightgbm, "class_weight"),
+    "CatBoost": (catboost, "class_weights"),
+    "SGD": (partial(SGDClassifier, loss="log_loss", max_iter=5, tol=None), "class_weight"),
+    "Pipeline": (lambda: make_pipeline(StandardScaler(), trees()), "histgradientboostingclassifier__class_weight"),
 }
 
 
-@pytest.mark.parametrize(("estimator", "parameter"), WEIGHTED.values(), ids=WEIGHTED.keys())
+@pytest.mark.parametrize(("make", "parameter"), WEIGHTED.values(), ids=WEIGHTED.keys())
 @pytest.mark.parametrize("model", [quick(), CuratedClassifier(curator="none", random_state=0)])
-def test_class_weights_are_given_by_label(model, estimator, parameter):
+def test_class_weights_are_given_by_label(model, make, parameter):
+    estimator = make()
+
     def fitted(y, weights):
         settings = {"estimator": estimator, f"estimator__{parameter}": weights}
         return clone(model).set_params(**settings).fit(AGE, y)

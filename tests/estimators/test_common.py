@@ -13,6 +13,7 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier
 from dips._data.encoder import TableEncoder
+from tests.patients import quick_backbones
 
 # Two rows are not one row of weight 2 where rows are judged by other rows: the twin is one more witness, in another
 # fold or in the distribution of losses. Curators with a threshold a row, and none at all, keep the equivalence.
@@ -56,9 +57,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.usefixtures("few_teachers")
 def test_the_defaults_pass_check_estimator():
-    with warnings.catch_warnings():
+    with quick_backbones(), warnings.catch_warnings():
         for category in (UserWarning, SkipTestWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
         check_estimator(PseudoLabelClassifier(), expected_failed_checks=UNEQUAL_TO_REPEATING)
