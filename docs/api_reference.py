@@ -52,7 +52,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
     "dips.vision": (
         "Images. Needs PyTorch.",
         {
-            "Estimator": ["ImageClassifier"],
+            "Estimator": ["ImageClassifier", "load_classifier"],
             "Methods": ["FixMatch", "FreeMatch"],
             "Networks and augmentation": ["FastNet", "WideResNet", "Augmentation"],
             "Read images": ["read_image_folder", "read_dataset"],

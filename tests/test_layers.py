@@ -18,7 +18,7 @@ LAYERS = (
     ("__main__",),
     ("_cli",),
     ("_paper", "_demo", "_demo_tables", "_review_demo"),
-    ("testing",),
+    ("testing", "_image_study"),
     ("_study", "vision"),
     ("_review",),
     ("_report",),

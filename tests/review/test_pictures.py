@@ -64,7 +64,7 @@ def test_corrections_name_the_image_and_can_be_read(album):
     correct(desk, "anna", desk.queue.rows[0])
     frame = corrections_frame(desk)
     assert frame["image"].tolist() == [desk.queue.rows[0]]
-    assert pd.read_csv(corrections_of_run(run))["label"].tolist() == frame["label"].tolist()
+    assert pd.read_csv(corrections_of_run(run)[0])["label"].tolist() == frame["label"].tolist()
 
 
 def test_a_folder_that_is_not_empty_is_refused(album):

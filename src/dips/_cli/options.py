@@ -21,8 +21,8 @@ def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
     if path is not None and not context.resilient_parsing:
         from dips._study.settings import read_config
 
-        record = read_config(path)
-        known = {p.name for p in context.command.params}
+        known = {str(p.name) for p in context.command.params}
+        record = read_config(path, known)
         context.default_map = {k: _as_typed(v) for k, v in record.items() if k in known}
     return path
 
@@ -84,10 +84,13 @@ Data = Annotated[
     list[str],
     typer.Argument(
         help="Tables with the labels, stacked: CSV, TSV, Parquet, Feather, Excel or JSON lines, compressed or not, or "
-        "sqlite:///FILE?table=NAME."
+        "sqlite:///FILE?table=NAME; or a folder of images."
     ),
 ]
-TargetName = Annotated[str, typer.Option("--target", "-t", help="The column with the labels.")]
+TargetName = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="The column with the labels; not needed for images in a folder per class."),
+]
 Ids = Annotated[
     list[str], typer.Option("--id", help="A column that names a row: shown, but not learned from. Repeatable.")
 ]
@@ -162,6 +165,21 @@ Keep = Annotated[
 Backbone = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
 LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
 CuratorName = Annotated[str, typer.Option("--curator", help="What judges labels: {curators}.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", help="Images: the table with their labels; --id names its column of file names."),
+]
+Steps = Annotated[int, typer.Option("--steps", min=1, help="Images: steps of the training.")]
+Network = Annotated[
+    str, typer.Option("--network", help="Images: fast, wrn-28-2, tiny, torchvision:MODEL or timm:MODEL.")
+]
+Size = Annotated[
+    int | None,
+    typer.Option("--size", min=8, help="Images: height and width to train at.  [default: as they are, or 96]"),
+]
+SkipDamaged = Annotated[
+    bool, typer.Option("--skip-damaged", help="Images: leave out files that cannot be read, instead of refusing all.")
+]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
 Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is all cores.  [default: 1]")]
 Config = Annotated[

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._estimators.reasons import IMAGE, phrases
+from dips._estimators.reasons import IMAGE, phrases, reason
 from dips._persistence.model import versions
 from dips._report.points import packed_curves, points_of, short, thresholds_of
 from dips._report.segments import instead_of, noise_by_class
@@ -41,6 +41,10 @@ class ImageFindings:
     settings : of the classifier, as texts
     backbone : network and method, in words
     made_at : when, in words
+    command : what was typed
+    notes : on how the images were read
+    warnings : of the training
+    scores : what a network that was not trained on some of the labels reached on them, in words
     """
 
     images: Array
@@ -56,6 +60,10 @@ class ImageFindings:
     backbone: str
     made_at: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    scores: list[str] = field(default_factory=list)
 
     @property
     def is_given(self) -> Array:
@@ -72,6 +80,11 @@ def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator
     account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
     account.loc[is_given, "out_of_fold"] = getattr(curator, "out_of_fold_", np.nan)
     account["suspicion"] = suspicion_ranks(account)
+    columns = ["suspicion", "given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
+    account["reason"] = [
+        "" if pd.isna(rank) else reason(given, suggested, confidence, unseen, p_wrong, IMAGE)
+        for rank, given, suggested, confidence, unseen, p_wrong in account[columns].itertuples(index=False)
+    ]
     return account
 
 
@@ -94,7 +107,9 @@ def summarize_images(found: ImageFindings) -> dict[str, Any]:
             "n_useful": int((account["useful"] & found.is_given).sum()),
         },
         "columns": [],
-        "notes": [],
+        "notes": found.notes,
+        "warnings": found.warnings,
+        "scores": found.scores,
         "models": [],
         "rounds": {"history": [], "proposed": [], "given_suspects": []},
         "training": _training(found),
@@ -185,7 +200,7 @@ def _made(found: ImageFindings) -> dict[str, Any]:
     n, height, width, n_channels = found.images.shape
     color = "gray" if n_channels == 1 else "color"
     return {
-        "command": "",
+        "command": found.command,
         "made_at": found.made_at,
         "data": f"{n:,} {color} images, {height} by {width} pixels",
         "settings": dict(found.settings),

@@ -46,14 +46,18 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
             f"{_continue(labels['n_suspects'])}"
         )
         steps.append(
-            "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
+            "Say under 'corrected' what each should be, save the corrections, and run the command again with "
+            "--corrections corrections.csv. Or look at them one by one, larger, with  dips review RUN  (RUN is this "
+            "folder)."
+            if summary["made"]["command"]
+            else "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
         )
     if worst["k"] >= 5 and worst["low"] > labels["n_other"] / summary["rows"]["labeled"]:
         steps.append(
             f"Ask how {worst['label']} was distinguished from {worst['instead'][0]['label']}: for "
             f"{percent(worst['share'])} of the labels {worst['label']}, another class fits better."
         )
-    if summary["training"]["accuracy"] is None:
+    if summary["training"]["accuracy"] is None and not summary["made"]["command"]:
         steps.append(
             "Pass some images whose labels you are sure of as X_val and y_val: the page then says how accurate the "
             "network is."

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dips._files.pictures import as_jpeg
 from dips._report.thumbnails import Thumbnails
 from dips._review.layout import lay_out
-from dips._review.material import KEY, ROW, Material
+from dips._review.material import ROW, Material
 from dips._tools.arrays import Array, Rows
 
 IMAGES, NEIGHBOURS = "images.npy", "neighbours.npy"
 N_NEIGHBOURS = 8
 _LARGE = 480  # pixels
 _BATCH = 512
+_FILE_PREFIX = "data:image/jpeg;base64,"
 
 
 def read_pictures(
-    folder: Path, summary: dict[str, Any], samples: pd.DataFrame, checksum: str, truth: dict[int, str] | None = None
+    folder: Path,
+    summary: dict[str, Any],
+    samples: pd.DataFrame,
+    checksum: str,
+    truth: dict[int, str] | None = None,
+    originals: Path | None = None,
 ) -> Material:
     """Lay out the folder that an image classifier wrote."""
     images = np.load(folder / IMAGES, mmap_mode="r", allow_pickle=False)
     neighbours = np.load(folder / NEIGHBOURS, allow_pickle=False)
-    return material_of_pictures(summary, samples, images, neighbours, checksum, truth)
+    return material_of_pictures(summary, samples, images, neighbours, checksum, truth, originals)
 
 
 def material_of_pictures(
@@ -35,21 +43,34 @@ def material_of_pictures(
     neighbours: Array,
     checksum: str,
     truth: dict[int, str] | None = None,
+    originals: Path | None = None,
 ) -> Material:
     """Lay out labeled images.
 
     Parameters
     ----------
-    images : (n, height, width, 1 or 3) bytes
+    images : (n_labeled, height, width, 1 or 3) bytes, of the labeled ones in order
     neighbours : (n_labeled, k) the labeled images most like each labeled one, as positions among all
+    originals : the folder with the files, if it is at hand; those are shown larger
     """
     points = summary["points"]
     prefix = points["thumbnails"]["prefix"]
-    names = {"name": samples["name"].tolist()} if "name" in samples else {}
+    named = [name for name in points["id_names"] if name in samples]
+    keys = {name: samples[name].tolist() for name in named}
+    files = _files(originals, samples.loc[samples["source"] == "given", named]) if named else None
     return lay_out(
-        summary, samples, checksum, lambda account: PictureCells(images, neighbours, account),
-        keys=names, truth=truth, examples=[[prefix + encoded for encoded in shown] for shown in points["examples"]],
+        summary, samples, checksum, lambda account: PictureCells(images, neighbours, account, files),
+        keys=keys, key_names=named, truth=truth,
+        examples=[[prefix + encoded for encoded in shown] for shown in points["examples"]],
     )  # fmt: skip
+
+
+def _files(folder: Path | None, names: pd.DataFrame) -> list[Path] | None:
+    """The files of the labeled images; what lies outside of the folder is not looked at."""
+    if folder is None:
+        return None
+    files = [(folder / str(name)).resolve() for name in names.iloc[:, 0]]
+    return files if all(file.is_relative_to(folder.resolve()) for file in files) else None
 
 
 def nearest(features: Array, k: int = N_NEIGHBOURS) -> Array:
@@ -71,30 +92,45 @@ class PictureCells:
 
     Parameters
     ----------
-    images : all images
+    images : the labeled ones, in order
     neighbours : (n_labeled, k) positions among all images
     account : the labeled ones; ``row`` is the position among all images
+    files : of the labeled images, if they are at hand
     """
 
     columns: list[dict[str, Any]] = []
 
-    def __init__(self, images: Array, neighbours: Array, account: pd.DataFrame) -> None:
-        self._rows, self._names = account[ROW].to_numpy(), account[KEY]
+    def __init__(
+        self, images: Array, neighbours: Array, account: pd.DataFrame, files: list[Path] | None = None
+    ) -> None:
+        self._rows, self._files = account[ROW].to_numpy(), files
         self._neighbours = neighbours
         self._large, self._small = Thumbnails(images, _LARGE), Thumbnails(images)
 
     def of(self, position: int) -> dict[str, Any]:
         """The image and its neighbours, as texts that a page can show."""
         near: Rows = self._neighbours[position]
-        row = self._rows[position : position + 1]
+        places = np.searchsorted(self._rows, near)
         return {
-            "picture": self._large.prefix + self._large.of(row, keep=False)[0],
+            "picture": self._original(position) or self._stored(position),
             "few_pixels": max(self._large.width, self._large.height) <= 64,
             "neighbours": [
                 {"row": int(r), "picture": self._small.prefix + encoded}
-                for r, encoded in zip(near, self._small.of(near), strict=True)
+                for r, encoded in zip(near, self._small.of(places), strict=True)
             ],
         }
+
+    def _stored(self, position: int) -> str:
+        return self._large.prefix + self._large.of(np.array([position]), keep=False)[0]
+
+    def _original(self, position: int) -> str | None:
+        """The file itself, upright and as large as a page shows it; None if it is not there any more."""
+        if self._files is None:
+            return None
+        try:
+            return _FILE_PREFIX + base64.b64encode(as_jpeg(self._files[position], _LARGE)).decode()
+        except (OSError, SyntaxError, ValueError):  # what Pillow says of a file that is gone or was damaged since
+            return None
 
     def find(self, words: list[str], positions: list[int]) -> list[int]:
         """Images are found by number and name alone."""

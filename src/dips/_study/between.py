@@ -57,6 +57,8 @@ def _refuse_other_tables(first: Run, second: Run) -> None:
             f"about {targets[1]!r} with {', '.join(classes[1][:6])}; compare two runs on one table."
         )
     for run in (first, second):
+        if run.held_out is None and run.metrics["rows"]["test"] == 0:
+            raise DataError(f"{run.folder} held out nothing to compare runs on; make it again without --holdout 0.")
         if run.held_out is None:
             raise DataError(
                 f"{run.folder} was made by a version of dips that did not keep its answers for held-out rows; make it "

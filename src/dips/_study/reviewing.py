@@ -87,6 +87,8 @@ def server_of_run(
     make_server = server_class()
     desk = desk_of_run(run, data, blinded=blinded, order=order, truth=truth)
     paths = [source.path for source in desk.material.sources]
+    if desk.material.unit == IMAGE and (folder := _image_folder(run, data)) is not None:
+        paths = [folder]
     training = TrainingAgain(review_folder(run), retraining(run, paths)) if paths else None
     return make_server(desk, training=training, **server)
 
@@ -123,7 +125,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
         samples = samples.assign(suspicion=suspicion_ranks(samples, order))
     opening = _opening(samples, order or run.config.get("settings", {}).get("order", "wrong"))
     if run.config.get("unit") == IMAGE:
-        return read_pictures(run.folder, run.summary, samples, _checksum(run))
+        return read_pictures(run.folder, run.summary, samples, _checksum(run), originals=_image_folder(run, data))
     paths = _tables(run, data)
     if paths is None:
         return replace(_without_table(run, samples), opening=opening)
@@ -143,6 +145,14 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
         sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids), opening=opening,
         curves=run.curves,
     )  # fmt: skip
+
+
+def _image_folder(run: Run, data: Sequence[Path]) -> Path | None:
+    """The folder of the images: as named now, where it was, or beside the run; None if it is not at hand."""
+    try:
+        return next((Path(path) for path in _tables(run, data) or []), None)
+    except DataError:
+        return None
 
 
 def material_of_table(
@@ -253,12 +263,19 @@ def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float |
         unlabeled = [argument for path in _unlabeled_paths(run) for argument in ("--unlabeled", str(path))]
         fit = [
             *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
-            "--corrections", str(corrections.resolve()), *_told(error, run),
+            "--corrections", str(corrections.resolve()),
         ]  # fmt: skip
+        if run.config.get("unit") == IMAGE:
+            return TrainingPlan([("training", [*fit, *_labels_of_images(run)])], out / "report.html", str(out))
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
-        return TrainingPlan([("training", fit), ("comparing", compare)], page, str(out))
+        return TrainingPlan([("training", [*fit, *_told(error, run)]), ("comparing", compare)], page, str(out))
 
     return plan
+
+
+def _labels_of_images(run: Run) -> list[str]:
+    table = run.config["settings"]["labels"]
+    return [] if table is None else ["--labels", str(_place(run, table))]
 
 
 def _told(error: float | None, run: Run) -> list[str]:

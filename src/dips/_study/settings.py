@@ -213,8 +213,8 @@ def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD
     return {old: new for old, _, new in pairs}
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """Settings from a TOML file, or from the config.json of a run folder.
+def read_config(path: Path, more: Iterable[str] = ()) -> dict[str, Any]:
+    """Settings from a TOML file, or from the config.json of a run folder; some have `more` than those of tables.
 
     Refuses unknown names, so that a typo is not ignored.
     """
@@ -232,7 +232,7 @@ def read_config(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise SettingsError(f"{path} is not a readable {path.suffix.lstrip('.') or 'TOML'} file: {error}.") from error
-    known = {f.name for f in fields(Settings)} | {"data", "unlabeled"}
+    known = {f.name for f in fields(Settings)} | {"data", "unlabeled", *more}
     record = {k.replace("-", "_"): v for k, v in record.items() if v is not None}
     unknown = sorted(set(record) - known)
     if unknown:

@@ -8,7 +8,7 @@ except ImportError as error:
 from dips.curators._image_auto import ImageAuto
 from dips.curators._percentile import Percentile
 from dips.vision._augment import Augmentation
-from dips.vision._classifier import ImageClassifier
+from dips.vision._classifier import ImageClassifier, load_classifier
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
 from dips.vision._image_folder import read_image_folder
@@ -24,6 +24,7 @@ __all__ = [
     "ImageClassifier",
     "Percentile",
     "WideResNet",
+    "load_classifier",
     "read_dataset",
     "read_image_folder",
 ]

@@ -7,41 +7,27 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from dips._data.containers import row_names
-from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
-from dips._data.verified import check_verified
-from dips._estimators.samples import samples_frame
+from dips._data.labels import true_labels
 from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
-from dips.curators._choose import resolve_curator
-from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
-from dips.vision._fixmatch import FixMatch
-from dips.vision._freematch import FreeMatch
-from dips.vision._image_pool import ImagePool, on_host
+from dips.vision._fitting import device_of, fit_observed, recipe_of
+from dips.vision._image_pool import on_host
 from dips.vision._images import as_images
 from dips.vision._method import Method
-from dips.vision._networks import NETWORKS
 from dips.vision._observer import FitObserver
-from dips.vision._optimizer import Schedule
 from dips.vision._report import write_report, write_review
-from dips.vision._rounds import CurationPlan, ImageRounds
-from dips.vision._training import Recipe, predict
-from dips.vision._turns import interleave
+from dips.vision._saved import load_into, save
+from dips.vision._training import predict
 
-METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
-_MAX_SEED = 2**31 - 1
 _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 
 
@@ -57,7 +43,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     network : str or callable, default="fast"
-        "fast", "wrn-28-2", "wrn-28-8", "tiny", or a function of (n_classes, n_channels) that returns a module.
+        "fast", "wrn-28-2", "wrn-28-8", "tiny"; "torchvision:MODEL" or "timm:MODEL" where these are installed, with
+        ":pretrained" behind it for their trained weights; or a function of (n_classes, n_channels) that returns a
+        module. If the module has a ``pixel_scaling``, (mean, deviation) of each channel's bytes, images are scaled so.
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
@@ -100,6 +88,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     network_, scaling_ : the averaged network, and the scaling of its input
+    image_size_ : height and width of the fitted images
     classes_ : the classes
     history_ : data frame, one row per round; round 0 is the curation at the start
     samples_ : data frame, one row per image, with the columns of :class:`~dips.PseudoLabelClassifier`. A pseudo-label
@@ -205,34 +194,24 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         verified : mask (n,), optional
             Labels that somebody has checked: never suspects, and trained on in every round.
         """
-        images = as_images(X)
-        labels = labels_of_rows(self, y, images.shape[0], "images")
-        is_verified = check_verified(verified, None, [labels])[0].mask
-        recipe, curator = self._recipe(), resolve_curator(self.curator, "images")
-        checkpoint = None if self.checkpoint is None else output_file("checkpoint", self.checkpoint)
         log = None if self.log is None else output_file("log", self.log)
-        plan = CurationPlan(
-            self.warm_up_steps, self.n_rounds, pseudo_labels=self.curate_pseudo_labels, pilot_steps=self.pilot_steps
-        )
-        device = _distributed.join(_device(self.device))
-        pool = ImagePool.of(images, labels.codes, labels.classes.size, device, self.stream)
-        seed = _distributed.agreed(int(check_random_state(self.random_state).randint(_MAX_SEED)), device)
-        validation = _validation(X_val, y_val, labels, images.shape[3], device)
-        with FitObserver(bool(self.verbose), recipe.images_per_step, log) as observer:
-            rounds = ImageRounds(
-                pool,
-                recipe,
-                plan,
-                curator,
-                seed,
-                validation=validation,
-                observer=observer,
-                path=checkpoint,
-                is_verified=is_verified,
-            )
-            interleave([rounds.proceed()])
-        self._keep(rounds, labels, row_names(y))
+        _distributed.join(device_of(self.device))  # of several processes, only the first shows and logs anything
+        with FitObserver(bool(self.verbose), recipe_of(self).images_per_step, log) as observer:
+            fit_observed(self, X, y, X_val, y_val, verified, observer)
         return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted network and what predictions need, in the format of safetensors; reading it runs no code.
+
+        :func:`~dips.vision.load_classifier` reads it. The account in ``samples_`` is not part of it.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, such as ``network.safetensors``.
+        """
+        check_is_fitted(self)
+        save(self, output_file("path", path))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), in the order of ``classes_``."""
@@ -289,58 +268,37 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         write_review(self, Path(folder), X, class_names, title)
 
-    def _recipe(self) -> Recipe:
-        if isinstance(self.network, str) and self.network not in NETWORKS:
-            raise InputError(f"network={self.network!r} is not known; there are {', '.join(NETWORKS)}.")
-        if isinstance(self.method, str) and self.method not in METHODS:
-            raise InputError(f"method={self.method!r} is not known; there are {', '.join(METHODS)}.")
-        return Recipe(
-            self.network,
-            METHODS[self.method]() if isinstance(self.method, str) else self.method,
-            Schedule(self.n_steps, lr=self.lr),
-            self.batch_size,
-            self.unlabeled_ratio,
-            Augmentation() if self.augmentation is None else self.augmentation,
-            self.compiled,
-        )
 
-    def _keep(self, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
-        self.classes_, self.curator_ = labels.classes, run.curator
-        self.network_, self.scaling_ = run.training.averaged, run.pool.scaling
-        self.history_ = pd.DataFrame(run.history)
-        p = run.training.probabilities()
-        is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
-        final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
-        has_suggestion = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
-        self.samples_ = samples_frame(
-            labels.decode_or_none,
-            given=run.labels,
-            final=final,
-            rounds=np.where(run.is_given, 0, np.where(is_pseudo, self.n_rounds, -1)),
-            confidence=run.confidence,
-            aleatoric=run.aleatoric,
-            useful=run.useful & (run.is_given | is_pseudo),
-            p_wrong=run.p_wrong,
-            verified=run.is_verified,
-            suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
-            index=index,
-        )
-        self.transduction_ = labels.decode(final)
-        checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
-        self.label_curves_ = pd.DataFrame(run.curves, self.samples_.index[run.is_given], checkpoints)
+def load_classifier(
+    path: str | Path,
+    network: Callable[[int, int], torch.nn.Module] | None = None,
+    *,
+    device: str | torch.device | None = None,
+) -> ImageClassifier:
+    """Read a classifier that :meth:`ImageClassifier.save` wrote; it predicts, and reading it runs no code.
 
+    Parameters
+    ----------
+    path : path
+        The file.
+    network : callable, optional
+        The function that makes the network, needed if it was one of your own.
+    device : str, optional
+        Where to predict; None takes a GPU if there is one.
 
-def _device(device: str | torch.device | None) -> torch.device:
-    if device is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(device)
-
-
-def _validation(
-    X: Any, y: Any, labels: Labels, n_channels: int, device: torch.device
-) -> tuple[torch.Tensor, Array] | None:
-    if X is None:
-        return None
-    truth, classes = true_labels(y, labels.classes), labels.classes.tolist()
-    codes = np.array([classes.index(label) if label in classes else UNLABELED for label in truth.tolist()])
-    return torch.as_tensor(as_images(X, n_channels), device=device), codes
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> X = np.random.RandomState(0).randint(0, 256, (20, 8, 8, 3), dtype=np.uint8)
+    >>> clf = ImageClassifier("tiny", curator="none", n_steps=2, n_rounds=1, batch_size=4, device="cpu")
+    >>> clf = clf.fit(X, np.arange(20) % 2)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     clf.save(f"{place}/network.safetensors")
+    ...     same = load_classifier(f"{place}/network.safetensors", device="cpu")
+    >>> bool((same.predict_proba(X) == clf.predict_proba(X)).all())
+    True
+    """
+    clf = ImageClassifier(device=device)
+    load_into(clf, Path(path), network, device_of(device))
+    return clf

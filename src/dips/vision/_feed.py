@@ -54,6 +54,10 @@ class Feed:
         self._copies = torch.cuda.Stream(pool.device) if pool.device.type == "cuda" else None
         self._slots = [self._slot(pin=self._copies is not None) for _ in range(_STEPS_AHEAD)]
         self._on_device = [self._slot(pool.device) if self._copies else slot for slot in self._slots]
+        if self._copies is not None:
+            self._copies.wait_stream(torch.cuda.current_stream(pool.device))  # which is still making the slots
+            for tensor in (tensor for slot in self._on_device for tensor in slot):
+                tensor.record_stream(self._copies)  # its memory is not given to others while a copy is under way
         self._is_free = [torch.cuda.Event() if self._copies else None for _ in self._slots]
         self._pending: deque[tuple[int, Future[torch.cuda.Event | None], Tensor]] = deque()
         self._n_submitted = 0

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from dips._files.pictures import COLOR, GRAY, Header, decode, read_header
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, whole_file, write_json, writing
 from dips._tools.observer import Observer
 from dips._tools.wording import option
 from dips.datasets._download import cache_folder
 from dips.exceptions import InputError
-from dips.vision._decoding import COLOR, GRAY, Header, decode, read_header
 from dips.vision._image_pool import is_too_large
 from dips.vision._images import as_images
 

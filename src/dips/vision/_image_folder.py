@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from dips._files.pictures import COLOR
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips.exceptions import InputError
-from dips.vision._decoding import COLOR
 from dips.vision._image_files import listed, read_images
 
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")

@@ -50,17 +50,24 @@ class ImagePool:
 
     @classmethod
     def of(
-        cls, images: Array, labels: Array, n_classes: int, device: torch.device, stream: bool | None = False
+        cls,
+        images: Array,
+        labels: Array,
+        n_classes: int,
+        device: torch.device,
+        stream: bool | None = False,
+        scaling: Scaling | None = None,
     ) -> ImagePool:
         """Move arrays to the device; with `stream`, all but the images, None for where they would not fit there."""
         streamed = is_too_large(images.nbytes, device) if stream is None else stream
         looked_at = images[:: max(1, len(images) // _ROWS_FOR_MOMENTS)] if streamed else images
-        mean, deviation = (torch.as_tensor(moment, device=device) for moment in pixel_moments(looked_at))
+        if scaling is None:
+            scaling = Scaling(*(torch.as_tensor(moment, device=device) for moment in pixel_moments(looked_at)))
         return cls(
             on_host(images) if streamed else torch.as_tensor(images, device=device).contiguous(),
             torch.as_tensor(labels, dtype=torch.long, device=device),
             n_classes,
-            Scaling(mean, deviation),
+            scaling,
             streamed,
         )
 

@@ -8,6 +8,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from dips.exceptions import InputError
+from dips.vision._brought import build_brought, check_brought, is_brought
+
 _SLOPE = 0.1  # of the leaky rectifier, as in FixMatch
 
 
@@ -140,11 +143,26 @@ NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {
 }
 
 
+def check_network(network: str | Callable[[int, int], nn.Module]) -> None:
+    """Refuse a network that is not known, or whose library is missing."""
+    if is_brought(network):
+        check_brought(str(network))
+    elif isinstance(network, str) and network not in NETWORKS:
+        raise InputError(
+            f"network={network!r} is not known; there are {', '.join(NETWORKS)}, torchvision:MODEL and timm:MODEL."
+        )
+
+
 def build_network(
-    network: str | Callable[[int, int], nn.Module], n_classes: int, n_channels: int, seed: int
+    network: str | Callable[[int, int], nn.Module], n_classes: int, n_channels: int, seed: int, pretrained: bool = True
 ) -> nn.Module:
-    """Return a fresh network by name, or from a function of (n_classes, n_channels); the seed decides its weights."""
-    make = NETWORKS[network] if isinstance(network, str) else network
+    """Return a fresh network by name, or from a function of (n_classes, n_channels); the seed decides its weights.
+
+    Without `pretrained`, no trained weights are looked for, since others will take their place.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
+        if is_brought(network):
+            return build_brought(str(network), n_classes, n_channels, pretrained)
+        make = NETWORKS[network] if isinstance(network, str) else network
         return make(n_classes, n_channels)

@@ -43,17 +43,23 @@ def write_review(
         raise OutputError(f"{folder} exists already; choose another name.")
     found = findings_of(clf, X, class_names, title)
     make_folder(folder)
+    config = {"made_by": "dips.vision", "made_at": found.made_at, "unit": IMAGE, "settings": dict(found.settings)}
+    write_folder(clf, found, folder, config | {"data": [], "unlabeled": [], "versions": versions()})
+
+
+def write_folder(clf: ImageClassifier, found: ImageFindings, folder: Path, config: dict[str, Any]) -> None:
+    """Write what a review needs, and the page; of the images, those that have a label."""
     summary = without_nan(summarize_images(found))
     samples = found.account.reset_index(drop=True)
     if found.account.index.tolist() != list(range(len(samples))):
-        samples.insert(1, "name", [str(name) for name in found.account.index])
-    np.save(folder / IMAGES, found.images)
+        samples.insert(1, found.account.index.name or "name", [str(name) for name in found.account.index])
+    np.save(folder / IMAGES, found.images[found.is_given])
     np.save(folder / NEIGHBOURS, _neighbours(clf, found))
-    write_frame(samples, folder / "samples.parquet")
+    for name in ("samples.parquet", "samples.csv"):
+        write_frame(samples, folder / name)
     write_json(folder / "report.json", summary, indent=None)
     write_whole(folder / "report.html", render(summary).encode())
-    config = {"made_by": "dips.vision", "made_at": found.made_at, "unit": IMAGE, "settings": dict(found.settings)}
-    write_json(folder / "config.json", config | {"data": [], "unlabeled": [], "versions": versions()})
+    write_json(folder / "config.json", config)
 
 
 def _neighbours(clf: ImageClassifier, found: ImageFindings) -> Array:
@@ -83,12 +89,13 @@ def _features(clf: ImageClassifier, images: Array) -> Array | None:
 
 
 def findings_of(
-    clf: ImageClassifier, X: Any, class_names: Sequence[str] | None = None, title: str = "images"
+    clf: ImageClassifier, X: Any, class_names: Sequence[str] | None = None, title: str = "images", **more: Any
 ) -> ImageFindings:
-    """Gather what the page is made from; refuse unusable input before any work."""
+    """Gather what the page is made from, with `more` of its fields; refuse unusable input before any work."""
     images, classes = _viewable(X, len(clf.samples_)), _names_of(clf.classes_, class_names)
     if clf.label_curves_.shape[1] == 0:
         raise InputError('curator="none" judged no label, so there is nothing to report; fit with another curator.')
+    told = {"settings": {k: _text(v) for k, v in clf.get_params(deep=False).items() if v is not None}} | more
     return ImageFindings(
         images=images,
         account=image_account(clf.samples_, dict(zip(clf.classes_.tolist(), classes, strict=True)), clf.curator_),
@@ -102,7 +109,7 @@ def findings_of(
         title=title,
         backbone=f"network {_text(clf.network)}, method {_text(clf.method)}",
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        settings={k: _text(v) for k, v in clf.get_params(deep=False).items() if v is not None},
+        **told,
     )
 
 

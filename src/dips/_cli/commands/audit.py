@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import TerminalObserver, make_table, output, print_json, printable, remarks
+from dips._cli.console import TerminalObserver, output, print_json, printable, remarks
+from dips._cli.images import are_images, audit_folder, refuse_options_for_images
+from dips._cli.suspects import suspects_table
 from dips.exceptions import SettingsError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dips._study.auditing import LabelAudit
 
 _TOO_MANY = 6
@@ -27,7 +26,7 @@ _TOO_MANY = 6
 def audit(
     context: typer.Context,
     data: o.Data,
-    target: o.TargetName,
+    target: o.TargetName = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv or .parquet.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (.html) with the map of all labels here.")] = None,
     top: Annotated[int, typer.Option(help="How many suspects to print.")] = 20,
@@ -55,6 +54,11 @@ def audit(
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     order: o.Order = "wrong",
+    labels: o.Labels = None,
+    steps: o.Steps = 20_000,
+    network: o.Network = "fast",
+    size: o.Size = None,
+    skip_damaged: o.SkipDamaged = False,
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -74,6 +78,12 @@ def audit(
             refuse_to_overwrite(path, force, is_folder=False)
     if out is not None:
         check_kind(out)
+    said = o.corrections_from(context, corrections, reviewed, reviewer_error, curator)
+    if are_images(data):
+        if audit_folder(context, said.get("corrections")) > (1 if fail_above is None else fail_above):
+            raise typer.Exit(_TOO_MANY)
+        return
+    target = refuse_options_for_images(context, target)
     with TerminalObserver(not as_json) as observer:
         judged = audit_labels(
             data,
@@ -90,7 +100,7 @@ def audit(
             sheet=sheet,
             skip_rows=skip_rows,
             verified=verified,
-            **o.corrections_from(context, corrections, reviewed, reviewer_error, curator),
+            **said,
             keep_label=tuple(keep_label),
             backbone=backbone,
             curator=curator,
@@ -137,35 +147,7 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
     output().print(printable(summary), soft_wrap=True)
     if len(suspects):
-        output().print(_suspects_table(suspects.head(top), judged.findings.ids))
+        output().print(suspects_table(suspects.head(top), judged.findings.ids))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"]))
     if worth:
         output().print(printable(f"{worth}."), soft_wrap=True)
-
-
-def _suspects_table(suspects: pd.DataFrame, ids: list[str]) -> Table:
-    is_believed = bool(suspects["p_wrong"].notna().all())
-    columns = {
-        "row": "right",
-        **dict.fromkeys(ids, "left"),
-        "given": "left",
-        "suggested": "left",
-        ("wrong" if is_believed else "confidence"): "right",
-        "why": "left",
-    }
-    rows = [
-        [
-            r["row"],
-            *(r[i] for i in ids),
-            r["given_label"],
-            _or_dash(r["suggested_label"]),
-            f"{100 * r['p_wrong' if is_believed else 'confidence']:.0f} %",
-            r["reason"],
-        ]
-        for _, r in suspects.iterrows()
-    ]
-    return make_table(columns, rows)
-
-
-def _or_dash(value: object) -> str:
-    return "–" if value is None or value != value else str(value)

@@ -14,6 +14,7 @@ from rich.table import Table
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, make_table, output, print_json, printable
+from dips._cli.images import are_images, fit_folder, refuse_options_for_images
 from dips.exceptions import StoppedError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def fit(
     context: typer.Context,
     data: o.Data,
-    target: o.TargetName,
+    target: o.TargetName = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
     unlabeled: Annotated[
         list[str], typer.Option(help="More rows, without labels; spark:TABLE reads from Spark. Repeatable.")
@@ -62,6 +63,11 @@ def fit(
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     order: o.Order = "wrong",
+    labels: o.Labels = None,
+    steps: o.Steps = 20_000,
+    network: o.Network = "fast",
+    size: o.Size = None,
+    skip_damaged: o.SkipDamaged = False,
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -71,7 +77,14 @@ def fit(
     The models: plain; curated labels; pseudo-labels, not curated; curated labels and unlabeled rows. Writes a folder
     with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
     Ctrl-C, the same command continues where it stopped.
+
+    A folder of images is learned by a network (FixMatch) on useful labels and all images; needs PyTorch.
     """
+    said = o.corrections_from(context, corrections, reviewed, reviewer_error, curator)
+    if are_images(data):
+        fit_folder(context, said.get("corrections"))
+        return
+    target = refuse_options_for_images(context, target)
     from dips._study.fitting import fit as fit_study
 
     try:
@@ -94,7 +107,7 @@ def fit(
                 sheet=sheet,
                 skip_rows=skip_rows,
                 verified=verified,
-                **o.corrections_from(context, corrections, reviewed, reviewer_error, curator),
+                **said,
                 keep_label=tuple(keep_label),
                 positive=positive,
                 metric=metric,

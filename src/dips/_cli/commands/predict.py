@@ -10,6 +10,7 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_data, print_json, printable, remarks
+from dips._cli.images import is_image_run, predict_folder
 from dips.exceptions import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
     data: Annotated[
-        str, typer.Argument(help="A table with the columns of the training; spark:TABLE reads from Spark.")
+        str, typer.Argument(help="A table with the columns of the training, spark:TABLE, or a folder of images.")
     ],
     out: Annotated[
         Path | None,
@@ -44,6 +45,7 @@ def predict(
     ] = False,
     sheet: o.Sheet = None,
     skip_rows: o.SkipRows = None,
+    skip_damaged: o.SkipDamaged = False,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
@@ -61,6 +63,9 @@ def predict(
         out = _of_the_same_kind(out, data)
         refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
     opened = Run(run, untrusted)
+    if is_image_run(opened, data):
+        predict_folder(opened, Path(data), out, skip_damaged, as_json)
+        return
     if is_spark_name(data):
         _predict_on_spark(opened.model, data, out, keep_columns)
         return

@@ -73,7 +73,7 @@ class ImageTrial:
 
         from dips._paper.images.measures import noisy_labels, some_of, train_and_measure
         from dips.curators._choose import resolve_curator
-        from dips.vision._classifier import METHODS
+        from dips.vision._fitting import METHODS
         from dips.vision._optimizer import Schedule
         from dips.vision._rounds import CurationPlan
         from dips.vision._training import Recipe

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dips.vision._decoding import decode, read_header
+from dips._files.pictures import decode, read_header
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 GRAY, COLOR = "L", "RGB"
+_QUALITY = 90  # of JPEG
 _GRAY_KINDS = ("1", "L", "LA", "La")
 _DEEP_KINDS = ("I", "F")  # and those that begin with I;16: more than eight bits, always gray
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)  # EXIF: those that swap width and height
@@ -50,18 +52,31 @@ def decode(path: Path, size: tuple[int, int], mode: str) -> Array:
     size : (height, width) to resize the whole image to
     mode : "RGB" or "L"
     """
+    image = _opened(path, max(size)).convert(mode)
+    if image.size != size[::-1]:
+        image = image.resize(size[::-1])
+    pixels = np.asarray(image, dtype=np.uint8)
+    return pixels[..., None] if pixels.ndim == 2 else pixels
+
+
+def as_jpeg(path: Path, max_side: int) -> bytes:
+    """The image of a file as a JPEG to look at, read as :func:`decode` reads it; a larger one is made smaller."""
+    image = _opened(path, max_side).convert(COLOR)
+    image.thumbnail((max_side, max_side))
+    stream = io.BytesIO()
+    image.save(stream, "JPEG", quality=_QUALITY)
+    return stream.getvalue()
+
+
+def _opened(path: Path, max_side: int) -> Image.Image:
+    """The image of a file, upright, without transparency, in eight bits."""
     from PIL import Image, ImageOps
 
     with Image.open(path) as opened:
-        opened.draft(None, (2 * max(size), 2 * max(size)))  # a large JPEG is decoded at a fraction of its size
+        opened.draft(None, (2 * max_side, 2 * max_side))  # a large JPEG is decoded at a fraction of its size
         opened.load()
         upright = ImageOps.exif_transpose(opened)
-        image = windowed(upright) if _is_deep(upright) else _on_white(upright)
-        image = image.convert(mode)
-        if image.size != size[::-1]:
-            image = image.resize(size[::-1])
-        pixels = np.asarray(image, dtype=np.uint8)
-    return pixels[..., None] if pixels.ndim == 2 else pixels
+        return windowed(upright) if _is_deep(upright) else _on_white(upright)
 
 
 def windowed(image: Image.Image) -> Image.Image:

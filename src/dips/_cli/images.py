@@ -1,0 +1,194 @@
+"""Commands on a folder of images: which options they take, and what they print."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dips._cli.console import TerminalObserver, output, print_data, print_json, printable, remarks
+from dips._cli.suspects import suspects_table
+from dips._tools.wording import option
+from dips.exceptions import SettingsError, StoppedError, UserError
+
+if TYPE_CHECKING:
+    from dips._image_study.album import Album
+    from dips._image_study.settings import ImageSettings
+    from dips._study.run import Run
+
+FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
+_ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
+
+
+def are_images(data: list[str]) -> bool:
+    """Whether one folder was named; tables are files."""
+    return len(data) == 1 and Path(data[0]).expanduser().is_dir()
+
+
+def is_image_run(run: Run, data: str) -> bool:
+    """Whether a run is of images; refuse data of the other kind."""
+    from dips._estimators.reasons import IMAGE
+
+    of_images, folder = run.config.get("unit") == IMAGE, are_images([data])
+    if of_images and not folder:
+        raise UserError(f"{run.folder} was trained on images; name a folder of images, not {data}.")
+    if folder and not of_images:
+        raise UserError(f"{run.folder} was trained on a table; {data} is a folder.")
+    return of_images
+
+
+def refuse_options_for_images(context: typer.Context, target: str | None) -> str:
+    """Refuse options that only a folder of images has, and a table without a target; return the target."""
+    wrong = next((name for name in FOR_IMAGES if _is_given(context, name)), None)
+    if wrong is not None:
+        raise SettingsError(f"{option(wrong)} is for a folder of images, and this is a table; leave it out.")
+    if target is None:
+        context.fail("Missing option '--target' / '-t'.")
+    return target
+
+
+def fit_folder(context: typer.Context, corrections: str | None) -> None:
+    """``dips fit`` on a folder of images."""
+    settings, given = _settings(context, corrections), context.params
+    from dips._image_study.fitting import fit_images
+
+    as_json = given["as_json"]
+    try:
+        with _ImageObserver(not as_json) as observer:
+            folder, out = Path(given["data"][0]).expanduser(), given["out"]
+            run = fit_images(folder, out, settings, given["force"], _command(), observer)
+    except KeyboardInterrupt:
+        raise StoppedError("Stopped. The same command continues from the last round.") from None
+    if as_json:
+        print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
+        return
+    _print_labels(run.metrics["labels"], run.metrics["rows"]["labeled"])
+    for sentence in run.summary["scores"]:
+        output().print(printable(sentence), soft_wrap=True)
+    output().print(printable(f"Open {run.report}"), soft_wrap=True)
+
+
+def audit_folder(context: typer.Context, corrections: str | None) -> float:
+    """``dips audit`` on a folder of images; return the share of labels that are suspect."""
+    settings, given = _settings(context, corrections), context.params
+    from dips._image_study.fitting import audit_images
+    from dips._persistence.export import write_frame
+    from dips._report.suspects import suspects_of
+
+    with _ImageObserver(not given["as_json"]) as observer:
+        judged = audit_images(Path(given["data"][0]).expanduser(), settings, _command(), observer)
+    found = judged.findings
+    account = found.account.reset_index()
+    suspects, n_labeled = suspects_of(account), int(found.is_given.sum())
+    if given["out"] is not None:
+        write_frame(account if given["every_row"] else suspects, given["out"])
+    if given["report"] is not None:
+        judged.write_report(given["report"])
+    shares = {"estimated_share_wrong": found.noise_rate, "share_wrong_interval": found.noise_interval}
+    labels = shares | {"n_suspects": len(suspects)}
+    if given["as_json"]:
+        records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
+        about = {"warnings": found.warnings, "reading": {"notes": found.notes}}
+        print_json({"n_labeled": n_labeled, **labels, "suspects": records, **about})
+    else:
+        _print_labels(labels, n_labeled)
+        if len(suspects):
+            output().print(suspects_table(suspects.head(given["top"]), ["file"], "image"))
+        for path in (given["out"], given["report"]):
+            if path is not None:
+                output().print(printable(f"Written: {path}"), soft_wrap=True)
+    return len(suspects) / n_labeled
+
+
+def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool, as_json: bool) -> None:
+    """``dips predict`` on a folder of images."""
+    _need_torch()
+    from dips._image_study.predicting import predict_images
+    from dips._persistence.export import to_csv, write_frame
+
+    with TerminalObserver(not as_json) as observer:
+        predicted = predict_images(run, folder, skip_damaged, observer)
+    frame = predicted.frame
+    for note in predicted.notes:
+        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+    if out is not None:
+        write_frame(frame, out)
+    if as_json:
+        counts = frame.iloc[:, 1].value_counts()
+        told = {str(c): int(counts.get(c, 0)) for c in predicted.classes}
+        print_json({"rows": len(frame), "out": None if out is None else str(out), "predicted": told})
+    elif out is None:
+        print_data(to_csv(frame))
+    else:
+        output().print(printable(f"{len(frame):,} images predicted; written to {out}"), soft_wrap=True)
+
+
+class _ImageObserver(TerminalObserver):
+    """Says what was read before anything is trained."""
+
+    def on_data(self, data: Album, leaks: dict[str, float]) -> None:
+        """Print the images, the classes and the notes."""
+        if not self.enabled:
+            return
+        n, n_labeled = len(data.read.names), int(data.target.is_labeled.sum())
+        classes = ", ".join(map(str, data.target.classes[:8]))
+        shown = f"{data.read.size[0]} by {data.read.size[1]} pixels"
+        self.console.print(
+            printable(f"{n:,} images of {shown}, {n_labeled:,} labeled and {n - n_labeled:,} not: one of {classes}."),
+            soft_wrap=True,
+        )
+        for note in data.notes:
+            self.console.print(printable(f"Note: {note}"), soft_wrap=True)
+
+
+def _settings(context: typer.Context, corrections: str | None) -> ImageSettings:
+    """Options of the command as settings of a study of images; those that only tables have are refused."""
+    _need_torch()
+    from dips._image_study.settings import ImageSettings
+
+    known = {f.name for f in fields(ImageSettings)}
+    for name, value in context.params.items():
+        if name not in known and name not in _ALWAYS and value and _is_given(context, name):
+            raise SettingsError(f"{option(name)} is for tables, and {context.params['data'][0]} is a folder of images.")
+    given = {name: context.params[name] for name in known & set(context.params) if _is_given(context, name)}
+    given |= {name: tuple(given[name]) for name in ("unlabeled_mark", "keep_label") if name in given}
+    if "id" in given:
+        given["id"] = _only("id", given["id"]) if given["id"] else None
+    if "map_label" in given:
+        given["map_label"] = dict(pair.split("=", 1) for pair in given["map_label"] if "=" in pair)
+    given |= {name: str(given[name]) for name in ("labels",) if name in given}
+    return ImageSettings(**given | {"corrections": corrections})
+
+
+def _only(name: str, values: list[str]) -> str:
+    if len(values) > 1:
+        raise SettingsError(f"{option(name)} names the one column with the file names; got {', '.join(values)}.")
+    return values[0]
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option was typed, or set in a config file."""
+    source = context.get_parameter_source(name)
+    return name in context.params and source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+
+
+def _need_torch() -> None:
+    try:
+        import dips.vision  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"Images need more than dips itself: {error}") from None
+
+
+def _print_labels(labels: dict[str, Any], n_labeled: int) -> None:
+    from dips._report.label_words import label_summary
+
+    shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
+    output().print(printable(label_summary(*shares, labels["n_suspects"], n_labeled)), soft_wrap=True)
+
+
+def _command() -> str:
+    return shlex.join(["dips", *sys.argv[1:]])

@@ -1,0 +1,138 @@
+"""The input of a study of images: files, their labels, and what people have checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import torch
+
+from dips._data.verified import Verified
+from dips._files.corrections import read_corrections
+from dips._files.read import Table, read_table
+from dips._files.target import Target, read_target
+from dips._files.values import texts
+from dips._image_study.settings import FILE, ImageSettings
+from dips._study.reviewed import review
+from dips._tools.arrays import Array
+from dips._tools.files import sha256
+from dips._tools.observer import Observer
+from dips._tools.wording import option
+from dips.exceptions import DataError
+from dips.vision._image_files import FolderImages, read_images
+from dips.vision._image_folder import class_folders, find_images, refuse_unknown_files
+
+_MANY_STEPS = 2_000
+
+
+@dataclass
+class Album:
+    """Images, and one label for some of them.
+
+    Attributes
+    ----------
+    folder : where the files are
+    read : the images that could be read, and their names
+    target : their labels, after corrections
+    given : their labels before that
+    verified : those that somebody has checked
+    notes : sentences on what was read, and how it was understood
+    """
+
+    folder: Path
+    read: FolderImages
+    target: Target
+    given: Target
+    verified: Verified
+    notes: list[str]
+
+    @property
+    def labels(self) -> pd.Series:
+        """Labels as texts, None where there is none, by the names of the files."""
+        found = [None if label is None else str(label) for label in self.target.names(self.target.codes)]
+        return pd.Series(found, pd.Index(self.read.names, name=FILE), dtype=object)
+
+    @property
+    def images(self) -> Array:
+        """The pixels."""
+        return self.read.images
+
+
+def read_album(folder: Path, settings: ImageSettings, observer: Observer) -> Album:
+    """Read labels first, so that what cannot be used is refused before any file is decoded."""
+    names = find_images(folder)
+    table = _from_folders(folder, names) if settings.labels is None else _from_table(folder, names, settings)
+    _labels(table, settings)  # refuses what is wrong with them, before the long part
+    size = "auto" if settings.size is None else (settings.size, settings.size)
+    read = read_images(folder, names, size=size, skip_damaged=settings.skip_damaged, observer=observer)
+    kept = table.columns.filter(pa.array([name not in read.damaged for name in names]))
+    target, given, verified, notes = _labels(Table(kept, table.source), settings)
+    return Album(folder, read, target, given, verified, [*table.notes, *read.notes, *notes, *_on_time(settings)])
+
+
+def _on_time(settings: ImageSettings) -> list[str]:
+    """A word on what takes long."""
+    if settings.steps < _MANY_STEPS or torch.cuda.is_available():
+        return []
+    return [f"There is no GPU here, where {settings.steps:,} steps may take hours; {option('steps')} asks for fewer."]
+
+
+def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Verified, list[str]]:
+    """Labels now and as given, which of them are verified, and notes on all that."""
+    given = read_target(
+        table, settings.target, settings.unlabeled_mark, keep=settings.keep_label,
+        merge_labels=settings.merge_labels, map_label=settings.map_label,
+    )  # fmt: skip
+    corrections = None if settings.corrections is None else read_corrections(settings.corrections)
+    target, verified, notes = review(table, given, [FILE], settings.verified, corrections)
+    return target, given, verified, [*given.notes, *notes]
+
+
+def _from_folders(folder: Path, names: Sequence[str]) -> Table:
+    labels = class_folders(names)
+    if all(label is None for label in labels):
+        raise DataError(
+            f"The images in {folder} lie in no folders that could name their classes; name a table with "
+            f"{option('labels')}, or make a folder for each class."
+        )
+    columns = pa.table({FILE: pa.array(names, pa.string()), "label": pa.array(labels, pa.string())})
+    return Table(columns, f"the folders of {folder}")
+
+
+def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Table:
+    """One line per image, with the label and the mark of its line in the table of labels, if it has one."""
+    table = read_table(settings.labels, wanted=(settings.target,))
+    key = _key(table, settings)
+    listed = texts(table.columns[key]).to_pylist()
+    refuse_unknown_files([name for name in listed if name is not None], names, folder)
+    wanted = [name for name in (settings.target, settings.verified) if name is not None]
+    for name in wanted:
+        if name not in table.names:
+            raise DataError(f"{table.source} has no column {name!r}; it has {', '.join(table.names[:12])}.")
+    place: dict[str, Any] = {name: line for line, name in enumerate(listed)}
+    lines = pa.array([place.get(name) for name in names], pa.int64())
+    columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
+    made = Table(pa.table(columns), table.source)
+    made.notes.extend(table.notes)
+    return made
+
+
+def _key(table: Table, settings: ImageSettings) -> str:
+    """The column with the names of the files."""
+    if settings.id is not None:
+        if settings.id not in table.names:
+            raise DataError(f"{table.source} has no column {settings.id!r}; it has {', '.join(table.names[:12])}.")
+        return settings.id
+    return FILE if FILE in table.names else table.names[0]
+
+
+def source_of(settings: ImageSettings, album: Album) -> list[dict[str, Any]]:
+    """What the study was made of: the folder, and the table of labels with its checksum."""
+    sources: list[dict[str, Any]] = [{"path": str(album.folder), "rows": len(album.read.names)}]
+    if settings.labels is not None:
+        sources.append({"path": settings.labels, "sha256": sha256(Path(settings.labels))})
+    return sources

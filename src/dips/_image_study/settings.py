@@ -1,0 +1,88 @@
+"""The settings of a study of images: one record, the same for the command line, a config file and Python."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dips.exceptions import SettingsError
+
+FILE = "file"  # what the column of file names is called in the account
+LABEL = "label"  # what the labels of a folder per class are called
+_FEW_STEPS, _ENOUGH_STEPS = 2_000, 8_000
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """Everything that decides the result of a study of images, besides the images.
+
+    Attributes
+    ----------
+    labels : the table with the labels; None reads a folder per class
+    target : its column with the labels
+    id : its column with the names of the files; None takes the one that is called file, or the first
+    unlabeled_mark, keep_label, merge_labels, map_label, verified, corrections : as for tables
+    network, curator : by name
+    steps : of the training
+    rounds : of the training; None for 20, or 5 where the steps are few
+    size : height and width that images are resized to; None keeps images of one small size, and makes others 96 by 96
+    skip_damaged : leave out files that cannot be read
+    holdout : share of the labeled images that is held out to score a network that was not trained on them; 0 for none
+    seed : of everything random
+    """
+
+    labels: str | None = None
+    target: str = LABEL
+    id: str | None = None
+    unlabeled_mark: tuple[str, ...] = ()
+    keep_label: tuple[str, ...] = ()
+    merge_labels: bool | None = None
+    map_label: dict[str, str] = field(default_factory=dict)
+    verified: str | None = None
+    corrections: str | None = None
+    network: str = "fast"
+    curator: str = "auto"
+    steps: int = 20_000
+    rounds: int | None = None
+    size: int | None = None
+    skip_damaged: bool = False
+    holdout: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "rounds", "size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} must be at least 1; got {value}.")
+        if not 0 <= self.holdout < 1:
+            raise SettingsError(f"holdout is a share of the labeled images, from 0 to below 1; got {self.holdout}.")
+        if self.curator == "none":
+            raise SettingsError("curator 'none' judges no label, so there is nothing to report; choose another.")
+        if self.verified is not None and self.labels is None:
+            raise SettingsError("verified names a column of the table of labels; name that table with labels.")
+        for name in ("labels", "corrections"):
+            path = getattr(self, name)
+            if path is not None and not Path(path).is_file():
+                raise SettingsError(f"{name} names {path}, which is not a file.")
+
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds."""
+        usual = 20 if self.steps >= _FEW_STEPS else 5
+        return min(self.steps, self.rounds or usual)
+
+    @property
+    def warm_up_steps(self) -> int:
+        """Steps on the labeled images alone."""
+        return max(1, min(1_000, self.steps // 4))
+
+    @property
+    def pilot_steps(self) -> int | None:
+        """Steps of each training by which the default estimates the noise; None for its own choice."""
+        return None if self.steps >= _ENOUGH_STEPS else max(1, self.steps // 4)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as the options of the command line take it."""
+        record = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return record | {"id": [] if self.id is None else [self.id]}

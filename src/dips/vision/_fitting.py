@@ -1,0 +1,143 @@
+"""A fit of an image classifier: what was given is checked, rounds are run, and what was learned is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.utils import check_random_state
+
+from dips._data.containers import row_names
+from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
+from dips._data.verified import check_verified
+from dips._estimators.samples import samples_frame
+from dips._tools.arrays import Array
+from dips._tools.checkpoints import output_file
+from dips._tools.observer import Observer
+from dips.curators._choose import resolve_curator
+from dips.exceptions import InputError
+from dips.vision import _distributed
+from dips.vision._augment import Augmentation
+from dips.vision._fixmatch import FixMatch
+from dips.vision._freematch import FreeMatch
+from dips.vision._image_pool import ImagePool, Scaling
+from dips.vision._images import as_images
+from dips.vision._method import Method
+from dips.vision._networks import NETWORKS, build_network, check_network
+from dips.vision._optimizer import Schedule
+from dips.vision._rounds import CurationPlan, ImageRounds
+from dips.vision._training import Recipe
+from dips.vision._turns import interleave
+
+if TYPE_CHECKING:
+    from dips.vision._classifier import ImageClassifier
+
+METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
+_MAX_SEED = 2**31 - 1
+
+
+def recipe_of(clf: ImageClassifier) -> Recipe:
+    """How a classifier trains; refuses names that are not known."""
+    check_network(clf.network)
+    if isinstance(clf.method, str) and clf.method not in METHODS:
+        raise InputError(f"method={clf.method!r} is not known; there are {', '.join(METHODS)}.")
+    return Recipe(
+        clf.network,
+        METHODS[clf.method]() if isinstance(clf.method, str) else clf.method,
+        Schedule(clf.n_steps, lr=clf.lr),
+        clf.batch_size,
+        clf.unlabeled_ratio,
+        Augmentation() if clf.augmentation is None else clf.augmentation,
+        clf.compiled,
+    )
+
+
+def fit_observed(
+    clf: ImageClassifier, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None,
+    observer: Observer | None = None,
+) -> None:  # fmt: skip
+    """Fit a classifier, watched by an observer of one's own; the others are the parameters of its ``fit``."""
+    images = as_images(X)
+    labels = labels_of_rows(clf, y, images.shape[0], "images")
+    is_verified = check_verified(verified, None, [labels])[0].mask
+    recipe, curator = recipe_of(clf), resolve_curator(clf.curator, "images")
+    checkpoint = None if clf.checkpoint is None else output_file("checkpoint", clf.checkpoint)
+    plan = CurationPlan(
+        clf.warm_up_steps, clf.n_rounds, pseudo_labels=clf.curate_pseudo_labels, pilot_steps=clf.pilot_steps
+    )
+    device = _distributed.join(device_of(clf.device))
+    scaling = _brought_scaling(recipe.network, labels.classes.size, images.shape[3], device)
+    pool = ImagePool.of(images, labels.codes, labels.classes.size, device, clf.stream, scaling)
+    seed = _distributed.agreed(int(check_random_state(clf.random_state).randint(_MAX_SEED)), device)
+    validation = _validation(X_val, y_val, labels, images.shape[3], device)
+    rounds = ImageRounds(
+        pool,
+        recipe,
+        plan,
+        curator,
+        seed,
+        validation=validation,
+        observer=observer,
+        path=checkpoint,
+        is_verified=is_verified,
+    )
+    interleave([rounds.proceed()])
+    _keep(clf, rounds, labels, row_names(y))
+
+
+def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
+    """Give the classifier what was learned."""
+    clf.classes_, clf.curator_ = labels.classes, run.curator
+    clf.network_, clf.scaling_ = run.training.averaged, run.pool.scaling
+    clf.image_size_ = (run.pool.images.shape[1], run.pool.images.shape[2])
+    clf.history_ = pd.DataFrame(run.history)
+    p = run.training.probabilities()
+    is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
+    final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
+    has_suggestion = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
+    clf.samples_ = samples_frame(
+        labels.decode_or_none,
+        given=run.labels,
+        final=final,
+        rounds=np.where(run.is_given, 0, np.where(is_pseudo, clf.n_rounds, -1)),
+        confidence=run.confidence,
+        aleatoric=run.aleatoric,
+        useful=run.useful & (run.is_given | is_pseudo),
+        p_wrong=run.p_wrong,
+        verified=run.is_verified,
+        suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
+        index=index,
+    )
+    clf.transduction_ = labels.decode(final)
+    checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
+    clf.label_curves_ = pd.DataFrame(run.curves, clf.samples_.index[run.is_given], checkpoints)
+
+
+def device_of(device: str | torch.device | None) -> torch.device:
+    """The device of this name; None for a GPU if there is one."""
+    if device is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(device)
+
+
+def _validation(
+    X: Any, y: Any, labels: Labels, n_channels: int, device: torch.device
+) -> tuple[torch.Tensor, Array] | None:
+    if X is None:
+        return None
+    truth, classes = true_labels(y, labels.classes), labels.classes.tolist()
+    codes = np.array([classes.index(label) if label in classes else UNLABELED for label in truth.tolist()])
+    return torch.as_tensor(as_images(X, n_channels), device=device), codes
+
+
+def _brought_scaling(
+    network: str | Callable[[int, int], torch.nn.Module], n_classes: int, n_channels: int, device: torch.device
+) -> Scaling | None:
+    """The scaling of pixels that a network of the user's was trained with, where it says so."""
+    if isinstance(network, str) and network in NETWORKS:
+        return None
+    found = getattr(build_network(network, n_classes, n_channels, seed=0), "pixel_scaling", None)
+    return None if found is None else Scaling(*(torch.as_tensor(m, dtype=torch.float32, device=device) for m in found))

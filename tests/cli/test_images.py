@@ -1,0 +1,260 @@
+"""dips fit, audit, review and predict on a folder of images."""
+
+import json
+import re
+import shutil
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed, and images need it")
+
+import torch
+from PIL import Image
+
+from dips._cli.app import run as dips
+from dips._files.corrections import read_corrections
+from dips._image_study.album import read_album
+from dips._image_study.settings import ImageSettings
+from dips._review.export import corrections_frame
+from dips._study.reviewing import desk_of_run, retraining
+from dips._study.run import Run
+from dips._tools.observer import Observer
+from tests.review.reviews import correct
+
+CLASSES = ("blue", "green", "red")
+QUICK = ["--steps", "16", "--network", "tiny", "--rounds", "2", "--holdout", "0.25"]
+N, N_LABELED, N_WRONG = 48, 30, 3
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder of colors, of which some have a label, the first of them wrong; and a table of these."""
+    place = tmp_path_factory.mktemp("images")
+    (place / "colors" / "more").mkdir(parents=True)
+    rng = np.random.RandomState(0)
+    lines = []
+    for k in range(N):
+        pixels = rng.randint(0, 120, (12, 16, 3)).astype(np.uint8)
+        pixels[..., 2 - k % 3] += 100
+        name = f"{'more/' if k % 2 else ''}{k:02}.png"
+        Image.fromarray(pixels).save(place / "colors" / name)
+        if k < N_LABELED:
+            lines.append((name, CLASSES[(k + (k < N_WRONG)) % 3], "yes" if k == N_WRONG else "no"))
+    pd.DataFrame(lines, columns=["path", "color", "checked"]).to_csv(place / "labels.csv", index=False)
+    return place
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def labeled(place, *more):
+    return [str(place / "colors"), "--labels", str(place / "labels.csv"), "-t", "color", "--id", "path", *more]
+
+
+@pytest.fixture(scope="module")
+def run(place):
+    assert dips(["fit", *labeled(place, *QUICK, "--verified", "checked"), "-o", str(place / "run")]) == 0
+    return Run(place / "run")
+
+
+def said(capsys):
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_a_run_is_made_of_a_folder_and_a_table(run, place):
+    names = {path.name for path in run.folder.iterdir()}
+    assert {"report.html", "samples.csv", "samples.parquet", "metrics.json", "config.json", "model"} <= names
+    assert [path.name for path in (run.folder / "model").iterdir()] == ["network.safetensors"]
+    samples = run.samples
+    assert samples["file"].tolist() == sorted(samples["file"])
+    assert (samples["source"] == "given").sum() == N_LABELED
+    assert pd.read_csv(run.folder / "samples.csv").columns.tolist() == samples.columns.tolist()
+    checked = samples[samples["verified"]]
+    assert checked["file"].tolist() == [f"more/{N_WRONG:02}.png"]
+    assert checked["useful"].all()
+    assert run.metrics["rows"]["test"] == 8
+    assert 0 <= run.metrics["test"]["network"]["accuracy"]["low"] <= 1
+
+
+def test_the_page_holds_pictures_scores_and_the_command(run):
+    page = run.report.read_text(encoding="utf-8")
+    assert "data:image/png;base64," in page
+    assert "held-out images has an accuracy of" in page
+    assert "--corrections corrections.csv" in page
+    assert run.summary["points"]["id_names"] == ["file"]
+
+
+def test_it_says_what_it_read_and_what_it_found(place, tmp_path, capsys):
+    assert dips(["audit", *labeled(place, "--steps", "4", "--network", "tiny"), "-o", str(tmp_path / "a.csv"),
+                 "--report", str(tmp_path / "a.html"), "--all"]) == 0  # fmt: skip
+    out, err = said(capsys)
+    assert "48 images of 12 by 16 pixels, 30 labeled and 18 not: one of blue, green, red." in err
+    assert "of the labels look wrong; none of 30 is suspect." in out  # 30 labels show no noise
+    assert len(pd.read_csv(tmp_path / "a.csv")) == N
+    assert (tmp_path / "a.html").stat().st_size > 10_000
+
+
+def test_an_audit_for_machines_can_fail(place, capsys):
+    code = dips(["audit", *labeled(place, "--steps", "4", "--network", "tiny"), "--json", "--fail-above", "0"])
+    record = json.loads(said(capsys)[0])
+    assert record["n_labeled"] == N_LABELED
+    assert code == (6 if record["suspects"] else 0)
+
+
+def test_new_images_are_predicted(run, place, tmp_path, capsys):
+    for out in ("p.csv", "p.parquet"):
+        assert dips(["predict", str(run.folder), str(place / "colors"), "-o", str(tmp_path / out)]) == 0
+    assert "48 images predicted; written to" in said(capsys)[0]
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    assert predicted.columns.tolist() == [
+        "file", "predicted_color", "probability", "probability_blue", "probability_green", "probability_red"
+    ]  # fmt: skip
+    assert predicted["file"].tolist() == run.samples["file"].tolist()
+    assert set(predicted["predicted_color"]) <= set(CLASSES)
+    assert dips(["predict", str(run.folder), str(place / "colors")]) == 0
+    assert said(capsys)[0].startswith("file,predicted_color,probability")
+
+
+def test_a_folder_per_class_needs_no_table(place, tmp_path, capsys):
+    for k, name in enumerate(sorted((place / "colors").glob("*.png"))[:12]):
+        target = tmp_path / "sorted" / ("cat", "dog")[k % 2] / name.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(name.read_bytes())
+    (tmp_path / "sorted" / "unlabeled").mkdir()
+    (tmp_path / "sorted" / "unlabeled" / "x.png").write_bytes(name.read_bytes())
+    quick = ["--steps", "4", "--network", "tiny", "--holdout", "0", "-o", str(tmp_path / "run")]
+    assert dips(["fit", str(tmp_path / "sorted"), *quick]) == 0
+    assert "13 images of 12 by 16 pixels, 12 labeled and 1 not" in said(capsys)[1]
+    assert Run(tmp_path / "run").summary["classes"] == ["cat", "dog"]
+    shutil.copytree(tmp_path / "run", tmp_path / "again")
+    assert dips(["compare", str(tmp_path / "run"), str(tmp_path / "again")]) == 3
+    assert "held out nothing to compare runs on" in capsys.readouterr().err
+
+
+def test_two_runs_are_compared_on_what_both_held_out(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("dips._study.between.ENOUGH", 5)
+    page = tmp_path / "compare.html"
+    shutil.copytree(run.folder, tmp_path / "again")
+    assert dips(["compare", str(run.folder), str(tmp_path / "again"), "-o", str(page)]) == 0
+    assert "8 rows that both held out" in said(capsys)[0]
+    assert page.exists()
+
+
+def test_what_was_decided_in_a_review_is_taken_up(run, place, tmp_path):
+    desk = desk_of_run(run)
+    row = desk.queue.rows[0]
+    card = desk.card("anna", row)
+    assert card["picture"].startswith("data:image/jpeg")  # the file itself, not the copy that was trained on
+    correct(desk, "anna", row)
+    frame = corrections_frame(desk)
+    assert frame.columns.tolist()[:2] == ["image", "file"]
+    assert len(read_corrections(frame)) == 1
+    assert dips(["fit", *labeled(place, *QUICK[:4], "--holdout", "0"), "--reviewed", str(run.folder),
+                 "-o", str(tmp_path / "again")]) == 0  # fmt: skip
+    again = Run(tmp_path / "again").samples.set_index("file").loc[frame["file"][0]]
+    assert (again["verified"], again["given_label"]) == (True, frame["label"][0])
+
+
+def test_corrections_find_their_image_in_a_folder_that_has_grown(place, tmp_path):
+    (tmp_path / "colors").symlink_to(place / "colors")
+    lines = pd.DataFrame({"image": [40], "file": ["more/03.png"], "label": ["red"]})
+    lines.to_csv(tmp_path / "corrections.csv", index=False)
+    assert dips(["fit", *labeled(place, *QUICK[:4], "--holdout", "0"), "--corrections",
+                 str(tmp_path / "corrections.csv"), "-o", str(tmp_path / "run")]) == 0  # fmt: skip
+    samples = Run(tmp_path / "run").samples.set_index("file")
+    assert samples.index[samples["verified"]].tolist() == ["more/03.png"]
+
+
+def test_the_review_can_train_again(run, place, tmp_path):
+    corrections = tmp_path / "corrections.csv"
+    pd.DataFrame({"file": ["00.png"], "label": ["keep"]}).to_csv(corrections, index=False)
+    plan = retraining(run, [place / "colors"])(corrections, 0.1)
+    (_, command) = plan.commands[0]
+    assert [name for name, _ in plan.commands] == ["training"]
+    assert command[:5] == [sys.executable, "-m", "dips", "fit", str(place / "colors")]
+    assert command[command.index("--labels") + 1] == str(place / "labels.csv")
+    assert dips(command[3:]) == 0
+    again = Run(plan.made)
+    assert again.config["settings"] == run.config["settings"] | {"corrections": str(corrections)}
+    assert again.samples.set_index("file")["verified"]["00.png"]
+
+
+def test_without_its_files_a_review_shows_what_the_run_holds(run, monkeypatch):
+    monkeypatch.setitem(run.config, "data", ["nowhere"])
+    desk = desk_of_run(run)
+    assert desk.card("zoe", desk.queue.rows[0])["picture"].startswith("data:image/png")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--drop", "a"], 3, "--drop is for tables, and .*colors is a folder of images"),
+        (["--backbone", "lightgbm"], 3, "--backbone is for tables"),
+        (["--network", "huge"], 3, "network='huge' is not known"),
+        (["--network", "timm:resnet18"], 3, "needs timm, which is not installed"),
+        (["--labels", "nothing.csv"], 3, "labels names nothing.csv, which is not a file"),
+        (["--id", "name"], 3, "--id names the one column with the file names; got path, name"),
+        (["-t", "colour"], 3, "has no column 'colour'"),
+        (["--curator", "none"], 3, "judges no label"),
+        (["--holdout", "0.02"], 3, "too few to hold out"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_trained(place, tmp_path, capsys, options, code, words):
+    arguments = ["fit", *labeled(place, *QUICK[:4]), *options, "-o", str(tmp_path / "run")]
+    assert dips(arguments) == code
+    err = " ".join(said(capsys)[1].split())
+    assert re.search(words, err), err
+    assert not (tmp_path / "run").exists()
+
+
+def test_damaged_files_are_named_or_left_out(place, tmp_path, capsys):
+    copy = tmp_path / "colors"
+    for path in (place / "colors").rglob("*.png"):
+        target = copy / path.relative_to(place / "colors")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    (copy / "00.png").write_bytes((copy / "00.png").read_bytes()[:200])
+    arguments = ["fit", str(copy), *labeled(place)[1:], *QUICK[:4], "--holdout", "0", "-o", str(tmp_path / "run")]
+    assert dips(arguments) == 3
+    assert "1 of 48 image files" in (err := said(capsys)[1])
+    assert "00.png" in err
+    assert "--skip-damaged" in err
+    assert dips([*arguments, "--skip-damaged"]) == 0
+    assert len(Run(tmp_path / "run").samples) == N - 1
+    assert list(Run(tmp_path / "run").config["damaged"]) == ["00.png"]
+
+
+def test_a_long_training_without_a_gpu_is_told_of(place):
+    settings = ImageSettings(str(place / "labels.csv"), "color", "path")
+    notes = [read_album(place / "colors", s, Observer()).notes for s in (settings, replace(settings, steps=10))]
+    told = "There is no GPU here, where 20,000 steps may take hours; steps asks for fewer."
+    assert [told in each for each in notes] == [not torch.cuda.is_available(), False]
+
+
+def test_images_and_tables_are_not_confused(run, place, tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    assert dips(["predict", str(run.folder), str(table)]) == 3
+    assert "was trained on images; name a folder" in said(capsys)[1]
+    assert dips(["fit", str(table), "-t", "b", "--size", "32", "-o", str(tmp_path / "r")]) == 3
+    assert "--size is for a folder of images" in said(capsys)[1]
+    assert dips(["fit", str(table), "-o", str(tmp_path / "r")]) == 2
+    assert "Missing option '--target'" in said(capsys)[1]
+
+
+def test_without_pytorch_it_says_what_to_install(place, tmp_path, capsys, monkeypatch):
+    for name in [n for n in sys.modules if n.startswith(("dips.vision", "dips._image_study"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert dips(["fit", *labeled(place), "-o", str(tmp_path / "run")]) == 3
+    assert "dips.vision needs PyTorch; install it with pip install 'dips-ssl[torch]'" in said(capsys)[1]
