@@ -1,6 +1,6 @@
 """Rows that stay where they are: memory and time of two rounds over 10⁶ to 10⁸ rows in Parquet files, on one thread.
 
-python benchmarks/stays.py [--quick]
+python benchmarks/stays.py [--rows 1000000 10000000]
 
 20 columns in single precision. The files of 10⁸ rows are those of 10⁷, each under ten names, so that they need no more
 disk; to the pool they are rows like any others.
@@ -8,6 +8,7 @@ disk; to the pool they are rows like any others.
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 import warnings
@@ -19,14 +20,14 @@ import numpy as np
 import pandas as pd
 from common import show
 from data import make_table, write_parquet
-from harness import against, exponent, in_child, keep, one_thread, options
+from harness import against, exponent, in_child, keep, one_thread
 from xgboost import XGBClassifier
 
 from dips import ParquetPool, PseudoLabelClassifier
 from dips.datasets import flip_labels
 
 N_LABELED, N_TREES, MAX_TRAIN_ROWS = 2_000, 30, 100_000
-SIZES, QUICK_SIZES = (1_000_000, 10_000_000, 100_000_000), (100_000, 300_000)
+SIZES = (1_000_000, 10_000_000, 100_000_000)
 MOST_WRITTEN = 10_000_000
 BAR_MB = 4096
 
@@ -67,7 +68,9 @@ def measure(n: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, print, keep."""
-    sizes = QUICK_SIZES if options(__doc__).quick else SIZES
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, nargs="+", default=SIZES, help="two sizes or more")
+    sizes = parser.parse_args().rows
     with one_thread():
         records = [measure(n) for n in sizes]
     frame = pd.DataFrame(records).set_index("rows").round({"wall_s": 1, "cpu_s": 1})
