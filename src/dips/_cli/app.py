@@ -19,7 +19,6 @@ import dips
 from dips._cli.console import output, printable, remarks, show_what_can_be_shown
 from dips._tools.interrupts import was_stopped
 from dips._tools.wording import command_line
-from dips._version import ISSUES
 from dips.exceptions import DipsError, StoppedError, UserError
 
 EXIT_CODES = """
@@ -117,8 +116,8 @@ def _bug_report(error: Exception, arguments: list[str]) -> str:
     else:
         what = _written_down(f"dips {dips.__version__}, Python {sys.version}\n{arguments}\n\n{details}")
     return (
-        f"This is a bug in dips, not in your data ({type(error).__name__}: {error}). Please report it at {ISSUES}, "
-        f"with {what}. Read that first: it may quote your data."
+        f"This is a bug in dips, not in your data ({type(error).__name__}: {error}). Please report it to the "
+        f"project's issue tracker, with {what}. Read that first: it may quote your data."
     )
 
 

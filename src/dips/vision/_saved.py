@@ -78,7 +78,7 @@ def _checked(about: Any) -> dict[str, Any]:
         raise DamagedFileError(f"it was written by a later version of dips ({about['versions']['dips']}); update dips")
     height, width = about["image_size"]
     if not (isinstance(about["classes"], list) and len(about["classes"]) > 1 and min(height, width) > 0):
-        raise ValueError("classes or size")
+        raise DamagedFileError("its classes or the size of its images make no sense")
     if not isinstance(about["network"], str | None):
-        raise TypeError("network")
+        raise DamagedFileError("the name of its network is no text")
     return about

@@ -75,7 +75,7 @@ def _tensors(header: dict[str, Any], content: bytes) -> Iterator[tuple[str, Tens
         dtype, shape = _TYPES[entry["dtype"]], entry["shape"]
         n_bytes = int(np.prod(shape, dtype=object)) * dtype.itemsize
         if start != expected or end - start != n_bytes or end > len(content) or min(shape, default=0) < 0:
-            raise ValueError(f"the place of {name!r}")
+            raise DamagedFileError(f"the tensor {name!r} is not where its header says")
         yield (
             name,
             torch.frombuffer(bytearray(content[start:end]) or bytearray(1), dtype=torch.uint8)[: end - start]
@@ -84,7 +84,7 @@ def _tensors(header: dict[str, Any], content: bytes) -> Iterator[tuple[str, Tens
         )
         expected = end
     if expected != len(content):
-        raise ValueError("bytes that belong to no tensor")
+        raise DamagedFileError("it has bytes that belong to no tensor")
 
 
 def _checksum(header: dict[str, Any], about: dict[str, str], contents: list[bytes]) -> str:
