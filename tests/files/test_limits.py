@@ -194,27 +194,25 @@ def test_json_that_is_too_deep_is_refused(tmp_path, name):
         read_table(path)
 
 
+def endless_view(place, selected):
+    path = place / "endless.db"
+    with closing(sqlite3.connect(path)) as database:
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        database.execute(f"CREATE VIEW v AS {numbers} SELECT {selected} FROM n")
+    return path
+
+
 def test_a_view_without_end_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("DIPS_MAX_CELLS", "100000")
-    path = tmp_path / "endless.db"
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(
-            "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
-        )
     with pytest.raises(DataError, match="at most 100,000 cells are read"):
-        read_table(path)
+        read_table(endless_view(tmp_path, "i"))
 
 
 def test_a_view_that_computes_without_end_is_refused_though_it_gives_no_row(tmp_path, monkeypatch):
     monkeypatch.setattr("dips._files.sqlite._STEPS_ALWAYS_FINE", 5_000_000)
     monkeypatch.setenv("DIPS_MAX_EXPANSION", "10")
-    path = tmp_path / "endless.db"
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(
-            "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
-        )
     with pytest.raises(DataError, match="it is far more work than its size suggests"):
-        read_table(path)
+        read_table(endless_view(tmp_path, "COUNT(*)"))
 
 
 def test_a_large_file_that_is_damaged_is_refused_by_a_look_at_it_too(tmp_path, monkeypatch):

@@ -37,9 +37,9 @@ class Gate(Verdicts):
             run.pool, shortened(run.recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots
         )
         yield from pilots.train(n_steps)
-        labels = run.labels[run.rows]
-        noise = estimate_label_noise(pilots.answers(), pilots.opinions(self._compared()), labels)
-        self.curator.remember(noise.rate, (noise.low, noise.high), pilots.answers()[np.arange(labels.size), labels])
+        answers, labels = pilots.answers(), run.labels[run.rows]
+        noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels)
+        self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
         run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, noise.p_wrong)
         if self.curator.is_dirty:
             yield from super().start()
@@ -53,9 +53,7 @@ class Gate(Verdicts):
         if self.curator.is_dirty:
             super().after_round(dynamics, watched, trained_on)
             return
-        run = self.run
-        labels = np.where(run.is_given[watched], run.labels[watched], dynamics.probabilities.argmax(axis=1))
-        learned = dynamics.at(labels)
+        run, learned = self.run, dynamics.at(self._labels_of(watched, dynamics))
         run.confidence[watched], run.aleatoric[watched] = learned["confidence"], learned["aleatoric"]
 
     def _pilot_steps(self) -> int:

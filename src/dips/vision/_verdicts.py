@@ -70,16 +70,19 @@ class Verdicts:
 
     def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
         run = self.run
-        is_given = run.is_given[watched]
-        labels = np.where(is_given, run.labels[watched], dynamics.probabilities.argmax(axis=1))
         return gather_evidence(
             dynamics,
-            labels,
-            is_given,
+            self._labels_of(watched, dynamics),
+            run.is_given[watched],
             run.round,
             features=lambda: run.pool.images.cpu().numpy()[watched],
             out_of_fold=self._out_of_fold,
         )
+
+    def _labels_of(self, watched: Rows, dynamics: Dynamics) -> Array:
+        """Labels of the watched rows: those given, and elsewhere the class that the network now takes for the truth."""
+        run = self.run
+        return np.where(run.is_given[watched], run.labels[watched], dynamics.probabilities.argmax(axis=1))
 
     def _out_of_fold(self, n_folds: int) -> Array:
         """Class probabilities of the labeled rows, each from a warm-up without it; the folds train in parallel."""
