@@ -53,7 +53,7 @@ def answers(table: str, n: int, noise: float, seed: int) -> dict[str, np.ndarray
     codes = y.copy()
     codes[labeled], _ = flip_labels(y[labeled], noise, random_state=seed)
     settings, unlabeled = Settings(target="", seed=seed), unlabeled[:N_UNLABELED]
-    found = {"labels": codes[labeled], "y_test": y[test]}
+    by_name = {"labels": codes[labeled], "y_test": y[test]}
     folds = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(labeled, codes[labeled]))
     for candidate in CANDIDATES:
         out_of_fold = np.zeros((n, int(y.max()) + 1))
@@ -61,22 +61,22 @@ def answers(table: str, n: int, noise: float, seed: int) -> dict[str, np.ndarray
             model = candidate.fit(Examples(X, codes), labeled[fit], unlabeled, settings)
             out_of_fold[validate] = model.predict_proba(X[labeled[validate]])
         model = candidate.fit(Examples(X, codes), labeled, unlabeled, settings)
-        found |= {f"{candidate.name}_folds": out_of_fold, f"{candidate.name}_test": model.predict_proba(X[test])}
+        by_name |= {f"{candidate.name}_folds": out_of_fold, f"{candidate.name}_test": model.predict_proba(X[test])}
         if candidate == JUDGE:
-            found |= {"p_wrong": model.samples_["p_wrong"].to_numpy(), "truth": y[labeled]}
-            found |= {"rate": np.array([model.curator_.noise_rate_, *model.curator_.noise_interval_])}
+            by_name |= {"p_wrong": model.samples_["p_wrong"].to_numpy(), "truth": y[labeled]}
+            by_name |= {"rate": np.array([model.curator_.noise_rate_, *model.curator_.noise_interval_])}
     PLACE.mkdir(parents=True, exist_ok=True)
-    np.savez(path, **found)
-    return found
+    np.savez(path, **by_name)
+    return by_name
 
 
-def kept(found: dict[str, np.ndarray], by_belief: bool, usual: str) -> str:
+def kept(by_name: dict[str, np.ndarray], by_belief: bool, usual: str) -> str:
     """The candidate that a study keeps, by accuracy on labels as given or on what is believed of them."""
-    labels, p_wrong = found["labels"], found["p_wrong"]
+    labels, p_wrong = by_name["labels"], by_name["p_wrong"]
     belief = np.column_stack([np.where(labels == c, 1 - p_wrong, p_wrong) for c in (0, 1)])
     truth = Truth(belief) if by_belief else Truth.given(labels, 2)
     comparison = Comparison()
-    comparison.of_folds = {c.name: [found[f"{c.name}_folds"]] for c in CANDIDATES}
+    comparison.of_folds = {c.name: [by_name[f"{c.name}_folds"]] for c in CANDIDATES}
     comparison.validate([truth], "accuracy", 1)
     if usual == "best":
         return max(comparison.validation, key=comparison.validation.__getitem__)
@@ -94,11 +94,11 @@ RULES = {  # name: by belief, what is kept unless another is clearly better
 
 def judged(table: str, n: int, noise: float, seed: int) -> list[dict]:
     """One record per rule: how far the kept candidate is behind the truly best one, and ahead of the plain one."""
-    found = answers(table, n, noise, seed)
-    y, p = found["y_test"], {c.name: found[f"{c.name}_test"] for c in CANDIDATES}
+    by_name = answers(table, n, noise, seed)
+    y, p = by_name["y_test"], {c.name: by_name[f"{c.name}_test"] for c in CANDIDATES}
     accuracy = {name: 100 * METRICS["accuracy"].score(y, each, 1) for name, each in p.items()}
     loss = {name: METRICS["log_loss"].score(y, each, 1) for name, each in p.items()}
-    chosen = {rule: kept(found, *how) for rule, how in RULES.items()}
+    chosen = {rule: kept(by_name, *how) for rule, how in RULES.items()}
     chosen |= {f"always {c.title}": c.name for c in CANDIDATES}
     return [
         {
@@ -114,9 +114,10 @@ def judged(table: str, n: int, noise: float, seed: int) -> list[dict]:
 
 def calibrated(table: str, n: int, noise: float, seed: int) -> list[dict]:
     """Log loss and calibration error of the default, as it is and calibrated through the estimated noise."""
-    found = answers(table, n, noise, seed)
-    y, labels, p = found["y_test"], found["labels"], found["curated_pseudo_test"]
-    panel = calibrate_panels([found["curated_pseudo_folds"]], labels, found["rate"][:1], np.random.RandomState(0))[0]
+    by_name = answers(table, n, noise, seed)
+    y, labels, p = by_name["y_test"], by_name["labels"], by_name["curated_pseudo_test"]
+    out_of_fold, rate = by_name["curated_pseudo_folds"], by_name["rate"][:1]
+    panel = calibrate_panels([out_of_fold], labels, rate, np.random.RandomState(0))[0]
     return [
         {"noise": noise, "rule": rule, "log loss": METRICS["log_loss"].score(y, q, 1), "error": error_of(y, q)}
         for rule, q in (("as it is", p), ("calibrated", panel([p])))

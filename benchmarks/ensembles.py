@@ -136,8 +136,8 @@ def cell(table: str, seed: int, noise: float, n_models: int | None) -> list[dict
             chosen = labeler(name, members, n_models)
             model = PseudoLabelClassifier(XGBClassifier(n_jobs=1), labeler=chosen, random_state=seed, n_jobs=1)
             wall_s, cpu_s, _ = timed(partial(model.fit, data.X, data.y, X_unlabeled=data.X_unlabeled))
-            found = {"table": table, "noise": noise, "seed": seed, "labeler": name, "members": members, "cpu_s": cpu_s}
-            records.append(found | {"wall_s": wall_s, "accuracy": float(model.score(data.X_test, data.y_test))})
+            record = {"table": table, "noise": noise, "seed": seed, "labeler": name, "members": members, "cpu_s": cpu_s}
+            records.append(record | {"wall_s": wall_s, "accuracy": float(model.score(data.X_test, data.y_test))})
     return records
 
 
@@ -169,15 +169,15 @@ def main() -> None:
     parser.add_argument("--members", type=int, help="trained members in the accuracies; if not given, the paper's")
     parser.add_argument("--only", choices=("times", "accuracy"), help="one of the two parts")
     chosen = parser.parse_args()
-    found: dict[str, list[dict[str, Any]]] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
     if chosen.only != "times" and has_real_tables():
         accuracy = accuracies(chosen.quick, chosen.members)
         present_accuracies(accuracy, chosen.members)
-        found["accuracy"] = accuracy.to_dict("records")
+        tables["accuracy"] = accuracy.to_dict("records")
     if chosen.only != "accuracy":
-        found["times"] = times(1 if chosen.quick else 3)
-        present_times(pd.DataFrame(found["times"]))
-    keep("ensembles", found)
+        tables["times"] = times(1 if chosen.quick else 3)
+        present_times(pd.DataFrame(tables["times"]))
+    keep("ensembles", tables)
 
 
 if __name__ == "__main__":

@@ -126,8 +126,8 @@ def present(records: pd.DataFrame) -> None:
     """Print a line a step: its cost at each size, and the exponent of its growth."""
     for column, unit, floor in (("cpu_s", "CPU seconds", 0.0), ("added_mb", "MB added at the peak", FEW_MB)):
         rows = []
-        for step, found in records.groupby("step", sort=False):
-            costs = dict(zip(found["rows"], found[column], strict=True))
+        for step, of_step in records.groupby("step", sort=False):
+            costs = dict(zip(of_step["rows"], of_step[column], strict=True))
             line = {"step": step} | {f"{n:,}": f"{costs[n]:.3g}" if n in costs else "" for n in SIZES}
             counted = {n: cost for n, cost in costs.items() if cost > floor}
             slope = exponent(counted) if len(counted) > 1 else float("nan")

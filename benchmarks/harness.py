@@ -145,7 +145,7 @@ def machine() -> dict[str, Any]:
         "memory_gb": round(pages / 2**30, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "versions": {name: found for name in LIBRARIES if (found := _version(name))},
+        "versions": {name: number for name in LIBRARIES if (number := _version(name))},
     }
 
 
@@ -172,10 +172,10 @@ def options(description: str | None) -> argparse.Namespace:
 def keep(name: str, tables: Mapping[str, list[dict[str, Any]]]) -> None:
     """Write the records with the machine they were measured on to results/NAME.json, and say so."""
     RESULTS.mkdir(exist_ok=True)
-    found = {"command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "machine": machine()}
+    record = {"command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]), "machine": machine()}
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(found | {"tables": dict(tables)}, indent=1))
-    described = found["machine"]
+    path.write_text(json.dumps(record | {"tables": dict(tables)}, indent=1))
+    described = record["machine"]
     Console(width=200).print(
         f"{described['cpu']}, {described['cores']} cores, {described['memory_gb']} GB, {described['system']}, "
         f"Python {described['python']}, {', '.join(f'{k} {v}' for k, v in described['versions'].items())}",

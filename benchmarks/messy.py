@@ -49,17 +49,17 @@ NOTES = ("called about the bill", "asked for a later date", "no change since the
 
 def tables() -> dict[str, tuple[pd.DataFrame, pd.Series]]:
     """Columns and labels of each table, by name."""
-    found = {}
+    by_name = {}
     for name in ("iris", "wine", "breast_cancer", "digits"):
         bunch = getattr(of_sklearn, f"load_{name}")(as_frame=True)
-        found[name] = bunch.data, pd.Series(np.asarray(bunch.target_names)[bunch.target]).astype(str)
+        by_name[name] = bunch.data, pd.Series(np.asarray(bunch.target_names)[bunch.target]).astype(str)
     folder = Path(os.environ.get("DIPS_DATA", "/nowhere"))
     for name, target in TARGETS.items():
         if (folder / f"{name}.parquet").exists():
             frame = pd.read_parquet(folder / f"{name}.parquet")
             label = frame["target_comments_24h"] > 0 if target is None else frame[target].astype(str).str.strip()
-            found[name] = frame.drop(columns=[target or "target_comments_24h"]), label.astype(str)
-    return found
+            by_name[name] = frame.drop(columns=[target or "target_comments_24h"]), label.astype(str)
+    return by_name
 
 
 def drawn(frame: pd.DataFrame, label: pd.Series, seed: int) -> tuple[pd.DataFrame, pd.Series]:
@@ -109,21 +109,21 @@ class Mess:
         self.frame["patient_id"] = self.rng.randint(10_000, 10_000 + len(self.frame) // 3, len(self.frame))
         return self.frame
 
-    def judge_columns(self, found: Inspection) -> dict[str, str]:
+    def judge_columns(self, inspection: Inspection) -> dict[str, str]:
         """Compare what was understood with what was written."""
         verdicts = {}
-        for column in found.schema.columns:
+        for column in inspection.schema.columns:
             if column.name in self.expected:
                 how, is_right = self.expected[column.name]
-                values = column.values(found.look.table.columns[column.name]) if column.is_used else None
+                values = column.values(inspection.look.table.columns[column.name]) if column.is_used else None
                 verdicts[how] = RIGHT if is_right(column, values) else SAID if "type" in column.note else WRONG
-        verdicts["repeated ids"] = RIGHT if "patient_id" in found.repeated_ids else WRONG
+        verdicts["repeated ids"] = RIGHT if "patient_id" in inspection.repeated_ids else WRONG
         return verdicts
 
-    def judge_others(self, found: Inspection, clean: pd.DataFrame) -> str:
+    def judge_others(self, inspection: Inspection, clean: pd.DataFrame) -> str:
         """Columns that nobody touched are what they were: numbers, texts, or said to be something else."""
         wrong = []
-        for column in found.schema.columns:
+        for column in inspection.schema.columns:
             if column.name in self.expected or column.name not in clean:
                 continue
             is_number = pd.api.types.is_numeric_dtype(clean[column.name])
@@ -168,16 +168,17 @@ def check(name: str, frame: pd.DataFrame, label: pd.Series, place: Path, seed: i
     clean, label = drawn(frame, label, seed)
     mess = Mess(clean, label, seed)
     messy, rng = mess.written(), np.random.RandomState(seed)
-    found = read(messy, label, place, "Export of the clinic\nmade on 2024-03-01\n\n")
-    verdicts = {"title above the header": RIGHT if found.n_rows == len(messy) and not found.problem else WRONG}
-    verdicts |= mess.judge_columns(found)
-    verdicts["other columns"] = mess.judge_others(found, clean)
+    inspection = read(messy, label, place, "Export of the clinic\nmade on 2024-03-01\n\n")
+    is_whole = inspection.n_rows == len(messy) and not inspection.problem
+    verdicts = {"title above the header": RIGHT if is_whole else WRONG}
+    verdicts |= mess.judge_columns(inspection)
+    verdicts["other columns"] = mess.judge_others(inspection, clean)
     verdicts["decimals elsewhere"] = _other_decimals(clean, label, place)
     verdicts["spellings of a label"] = _spellings(clean, label, place, rng)
     verdicts["a word for no label"] = _no_label(clean, label, place, rng)
     verdicts["repeated rows"] = _repeated(clean, label, place, rng)
     verdicts["a leak, 8 % flipped"] = _leak(clean, label, place, seed)
-    verdicts["no leak invented"] = RIGHT if not found.leaks else f"{SAID}: {found.leaks[0].columns[0]}"
+    verdicts["no leak invented"] = RIGHT if not inspection.leaks else f"{SAID}: {inspection.leaks[0].columns[0]}"
     return verdicts
 
 
@@ -210,25 +211,25 @@ def _spellings(clean: pd.DataFrame, label: pd.Series, place: Path, rng: np.rando
 
 def _no_label(clean: pd.DataFrame, label: pd.Series, place: Path, rng: np.random.RandomState) -> str:
     word = WORDS[rng.randint(len(WORDS))]
-    found = read(clean, label.where(rng.rand(len(label)) < 0.3, word), place)
-    return RIGHT if f"unlabeled_mark='{word}'" in (found.problem or "") else WRONG
+    inspection = read(clean, label.where(rng.rand(len(label)) < 0.3, word), place)
+    return RIGHT if f"unlabeled_mark='{word}'" in (inspection.problem or "") else WRONG
 
 
 def _repeated(clean: pd.DataFrame, label: pd.Series, place: Path, rng: np.random.RandomState) -> str:
     again = rng.permutation(len(clean))[: len(clean) // 10]
     other = rng.permutation(label.iloc[again].to_numpy())
     both = pd.concat([clean, clean.iloc[again]], ignore_index=True)
-    found = read(both, np.concatenate([label, other]), place).duplicates
-    if found is None or found.by_nature:
+    duplicates = read(both, np.concatenate([label, other]), place).duplicates
+    if duplicates is None or duplicates.by_nature:
         return f"{SAID}: rows are often the same"
-    return RIGHT if found.repeats.size >= again.size and len(found.contrary) else WRONG
+    return RIGHT if duplicates.repeats.size >= again.size and len(duplicates.contrary) else WRONG
 
 
 def _leak(clean: pd.DataFrame, label: pd.Series, place: Path, seed: int) -> str:
     noisy, _ = flip_labels(label.to_numpy().astype(object), 0.08, random_state=seed)
     codes = pd.factorize(label)[0] * 10 + 100
-    found = read(clean.assign(settled=codes), noisy, place)
-    return RIGHT if ("settled",) in [leak.columns for leak in found.leaks] else WRONG
+    inspection = read(clean.assign(settled=codes), noisy, place)
+    return RIGHT if ("settled",) in [leak.columns for leak in inspection.leaks] else WRONG
 
 
 def main() -> None:

@@ -38,13 +38,14 @@ def cell(table: str, noise: str, seed: int, reviewers: list[Reviewer], numbers: 
     return list(reviews(table, noise, seed, reviewers, numbers))
 
 
-def named(found: pd.DataFrame) -> pd.DataFrame:
+def named(records: pd.DataFrame) -> pd.DataFrame:
     """The records with a name for every kind of reviewer, and what the looks have added to the accuracy."""
-    errs = found["error"].map("errs {:.0%}".format).where(found["error"] > 0, "never errs")
-    told = (found["told"] == 0).map({True: ", untold", False: ""}).where(found["error"] > 0, "")
-    found = found.assign(reviewer=errs + told + ": " + found["way"])
-    first = found[found["looks"] == 0].set_index([*TASK, *SETTING])["accuracy"]
-    return found.assign(gain=found["accuracy"] - first.loc[pd.MultiIndex.from_frame(found[[*TASK, *SETTING]])].values)
+    errs = records["error"].map("errs {:.0%}".format).where(records["error"] > 0, "never errs")
+    told = (records["told"] == 0).map({True: ", untold", False: ""}).where(records["error"] > 0, "")
+    records = records.assign(reviewer=errs + told + ": " + records["way"])
+    first = records[records["looks"] == 0].set_index([*TASK, *SETTING])["accuracy"]
+    before = first.loc[pd.MultiIndex.from_frame(records[[*TASK, *SETTING]])].values
+    return records.assign(gain=records["accuracy"] - before)
 
 
 def with_spread(values: pd.Series) -> str:
@@ -54,12 +55,12 @@ def with_spread(values: pd.Series) -> str:
     return f"{100 * by_table.mean().mean():.1f} ± {100 * error:.1f}"
 
 
-def show_all(found: pd.DataFrame) -> None:
+def show_all(records: pd.DataFrame) -> None:
     """Print what the looks bought."""
-    found = named(found)
-    n_seeds = found["seed"].nunique()
+    records = named(records)
+    n_seeds = records["seed"].nunique()
     for tables, title in ((DESIGNED_ON, "designed on"), (UNSEEN, "unseen")):
-        part = found[found["table"].isin(tables)].set_index("table")
+        part = records[records["table"].isin(tables)].set_index("table")
         if part.empty:
             continue
         about = f"mean over {part.index.nunique()} tables ({title}), up to {n_seeds} seeds"
@@ -70,7 +71,7 @@ def show_all(found: pd.DataFrame) -> None:
             of_measure = part.dropna(subset=[measure])
             by = of_measure.groupby([*SETTING, "looks"])[measure].mean().mul(100).round(1).unstack("looks")
             show(f"{measure}, % (log loss × 100), after so many looks; {about}", _flat(by))
-    likely = found[found["reviewer"] == f"never errs: {LIKELY}"].set_index("table", append=True)
+    likely = records[records["reviewer"] == f"never errs: {LIKELY}"].set_index("table", append=True)
     by = likely.groupby(["noise", "table", "looks"])["gain"].apply(with_spread).unstack("looks")
     show("accuracy in points that a review brings on each table, most likely wrong first", _flat(by))
 

@@ -73,7 +73,7 @@ def labelers() -> dict[str, Labeler]:
 
 def methods() -> dict[tuple[str, str], Fit]:
     """Every way to train, by method and curator."""
-    found: dict[tuple[str, str], Fit] = {
+    ways: dict[tuple[str, str], Fit] = {
         ("supervised", ""): supervised,
         ("cleanlab CleanLearning", ""): clean_learning,
         ("curated labels", "dips"): partial(curated, curator="dips"),
@@ -82,8 +82,8 @@ def methods() -> dict[tuple[str, str], Fit]:
     }
     for name, labeler in labelers().items():
         for curator in CURATORS:
-            found[name, curator] = partial(pseudo_labeling, labeler=labeler, curator=curator)
-    return found
+            ways[name, curator] = partial(pseudo_labeling, labeler=labeler, curator=curator)
+    return ways
 
 
 def one_repeat(seed: int) -> list[dict[str, Any]]:

@@ -90,8 +90,8 @@ def reviews(
                 model = fitted(task, y, verified, reviewer.told)
             order = order_of(reviewer.way, model, task, y)
             order = order[~verified[order]]
-            found = measured(task, model, y, verified, order, reviewer.way)
-            yield about | vars(reviewer) | {"looks": looks} | found
+            measures = measured(task, model, y, verified, order, reviewer.way)
+            yield about | vars(reviewer) | {"looks": looks} | measures
             if until is not None:
                 looked = order[: until - looks]
                 y[looked], verified[looked] = answers[looked], True
@@ -120,7 +120,7 @@ def measured(
     """How good the model and its estimates are, and what is found next."""
     p, (low, high) = model.predict_proba(task.X_test), model.curator_.noise_interval_
     noise = (task.given != task.truth).mean()
-    found = {
+    measures = {
         "accuracy": (p.argmax(axis=1) == task.y_test).mean(),
         "log loss": log_loss(task.y_test, p, labels=np.arange(p.shape[1])),
         "noise error": abs(model.curator_.noise_rate_ - noise),
@@ -132,8 +132,8 @@ def measured(
     if way == CLEANLAB:
         issues = find_label_issues(y, out_of_fold(task, y)) & ~verified
         alone = default_estimator().fit(task.X[~issues], y[~issues])
-        found["accuracy alone"] = (alone.predict(task.X_test) == task.y_test).mean()
-    return {name: float(value) for name, value in found.items()}
+        measures["accuracy alone"] = (alone.predict(task.X_test) == task.y_test).mean()
+    return {name: float(value) for name, value in measures.items()}
 
 
 def out_of_fold(task: Task, y: np.ndarray) -> np.ndarray:

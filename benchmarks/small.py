@@ -77,27 +77,27 @@ def the_best_rows_are_those_that_sorting_finds() -> None:
     rng = np.random.RandomState(0)
     labels, scores, eligible = rng.randint(0, 3, 5000), rng.randint(0, 50, 5000) / 50, rng.uniform(size=5000) > 0.3
     caps = np.array([0, 100, 10**6])
-    found = best_of_each_class(labels, scores, eligible, caps)
+    best = best_of_each_class(labels, scores, eligible, caps)
     wanted = []
     for c, cap in enumerate(caps):
         rows = np.flatnonzero(eligible & (labels == c))
         wanted.extend(rows[np.argsort(-scores[rows], kind="stable")][:cap])
-    np.testing.assert_array_equal(found, np.sort(wanted))
+    np.testing.assert_array_equal(best, np.sort(wanted))
 
 
 def checks() -> dict[str, Callable[[], None]]:
     """List every check by a sentence; boosters that are not installed are left out."""
-    found: dict[str, Callable[[], None]] = {}
+    named: dict[str, Callable[[], None]] = {}
     for name in BACKBONES:
         for n_classes in (2, 4) if importlib.util.find_spec(PACKAGES[name]) else ():
             check = partial(the_watch_pass_gives_the_textbook_statistics, name, n_classes)
-            found[f"the watch pass gives the textbook statistics: {name}, {n_classes} classes"] = check
+            named[f"the watch pass gives the textbook statistics: {name}, {n_classes} classes"] = check
     for labeler in LABELERS:
         check = partial(a_curated_run_comes_out_the_same_again, labeler)
-        found[f"a curated run comes out the same again: {labeler.name}"] = check
-    found["rows in Parquet files give the same as in memory"] = rows_in_parquet_files_give_the_same_as_in_memory
-    found["the best rows are those that sorting finds"] = the_best_rows_are_those_that_sorting_finds
-    return found
+        named[f"a curated run comes out the same again: {labeler.name}"] = check
+    named["rows in Parquet files give the same as in memory"] = rows_in_parquet_files_give_the_same_as_in_memory
+    named["the best rows are those that sorting finds"] = the_best_rows_are_those_that_sorting_finds
+    return named
 
 
 def main() -> None:

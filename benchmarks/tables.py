@@ -13,8 +13,8 @@ SHARE = {"adult": 0.66, "covid": 0.66}  # the authors draw this share of the row
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Features as numbers and labels as codes."""
-    found = datasets.load(name)
-    return found.matrix, found.y
+    table = datasets.load(name)
+    return table.matrix, table.y
 
 
 def split(X: np.ndarray, y: np.ndarray, seed: int, share: float = 1.0) -> tuple[np.ndarray, ...]:

@@ -35,22 +35,22 @@ LEAKS = {
 
 def a_value(frame: pd.DataFrame, rng: np.random.RandomState) -> tuple[str, object] | None:
     """A value that a tenth to a half of the rows have, of a column with few values."""
-    found = [
+    candidates = [
         (column, value)
         for column in frame
         if frame[column].nunique() <= 12
         for value, share in frame[column].value_counts(normalize=True).items()
         if 0.1 < share < 0.5
     ]
-    return found[rng.randint(len(found))] if found else None
+    return candidates[rng.randint(len(candidates))] if candidates else None
 
 
 def claim(frame: pd.DataFrame, labels: np.ndarray) -> tuple[str, str] | None:
     """The value that the page names first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = audit(frame.assign(__label=labels), target="__label").findings.uneven.found
-    return (found[0].column, found[0].value) if found else None
+        values = audit(frame.assign(__label=labels), target="__label").findings.uneven.values
+    return (values[0].column, values[0].value) if values else None
 
 
 def judged(frame: pd.DataFrame, truth: np.ndarray, seed: int) -> dict[str, object]:

@@ -38,9 +38,9 @@ def main() -> None:
     for network in options.networks:
         recipe = Recipe(network, batch_size=options.batch_size)
         for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
-            found = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
-            pace = 1000 / found["step"]
-            record = {f"{k}_ms": round(v, 3) for k, v in found.items()} | {"steps_per_second": round(pace, 1)}
+            times_ms = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
+            pace = 1000 / times_ms["step"]
+            record = {f"{k}_ms": round(v, 3) for k, v in times_ms.items()} | {"steps_per_second": round(pace, 1)}
             images = round(pace * each.images_per_step)
             print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
         for n_runs in options.runs:

@@ -93,16 +93,16 @@ def measure(name: str, rows: int, n_classes: int, trees: int) -> dict[str, Any]:
     X, y = make_table(rows, n_classes)
     fitted = backbone(name, trees)
     fit = in_turn({"fit": lambda: fitted.fit(X, y)}, at_least=1, at_most=3, seconds=2)["fit"]
-    found = in_turn({"predict": lambda: fitted.predict_proba(X), "watch": lambda: watch(fitted, X, n_classes)})
+    times = in_turn({"predict": lambda: fitted.predict_proba(X), "watch": lambda: watch(fitted, X, n_classes)})
     slow = {"portable": lambda: portable_watch(fitted, X, n_classes)}
-    if found["predict"].wall_s * trees / 2 < PATIENCE_S:
+    if times["predict"].wall_s * trees / 2 < PATIENCE_S:
         slow["textbook"] = lambda: textbook(fitted, X, trees)
-    found |= in_turn(slow, at_least=1, at_most=5)
+    times |= in_turn(slow, at_least=1, at_most=5)
     memory = {}
     if rows >= MEASURABLE:
         memory = {kind: in_child(_act, kind, fitted, rows, n_classes).added_mb for kind in ("predict", "watch")}
     cell = {"backbone": name, "rows": rows, "classes": n_classes, "trees": trees}
-    return cell | _times({"fit": fit, "textbook": None, **found}) | {f"{k}_mb": v for k, v in memory.items()}
+    return cell | _times({"fit": fit, "textbook": None, **times}) | {f"{k}_mb": v for k, v in memory.items()}
 
 
 def _act(kind: str, fitted: BaseEstimator, rows: int, n_classes: int) -> Any:
@@ -113,10 +113,10 @@ def _act(kind: str, fitted: BaseEstimator, rows: int, n_classes: int) -> Any:
     return lambda: watch(fitted, X, n_classes).probabilities.sum()
 
 
-def _times(found: dict[str, Times | None]) -> dict[str, float]:
+def _times(times: dict[str, Times | None]) -> dict[str, float]:
     missing = float("nan")
-    wall = {f"{name}_s": t.wall_s if t else missing for name, t in found.items()}
-    return wall | {f"{name}_cpu_s": t.cpu_s if t else missing for name, t in found.items()}
+    wall = {f"{name}_s": t.wall_s if t else missing for name, t in times.items()}
+    return wall | {f"{name}_cpu_s": t.cpu_s if t else missing for name, t in times.items()}
 
 
 def bars(r: pd.Series) -> dict[str, float | None]:
@@ -183,8 +183,9 @@ def by_epochs(rows: int) -> list[dict[str, Any]]:
     )
     predict = in_turn({"predict": lambda: network.predict_proba(X)})["predict"].cpu_s
     fit, watched = times["fit"].cpu_s, times["watched"].cpu_s
-    found = {"fit ms": 1000 * fit, "watched fit ms": 1000 * watched, "20 predictions ms": 1000 * epochs * predict}
-    return [{"backbone": "MLP", "rows": rows} | {k: round(v, 1) for k, v in (found | {"ratio": watched / fit}).items()}]
+    costs_ms = {"fit ms": 1000 * fit, "watched fit ms": 1000 * watched, "20 predictions ms": 1000 * epochs * predict}
+    costs = {name: round(value, 1) for name, value in (costs_ms | {"ratio": watched / fit}).items()}
+    return [{"backbone": "MLP", "rows": rows} | costs]
 
 
 def grid(quick: bool) -> list[tuple[str, int, int, int]]:

@@ -21,8 +21,8 @@ _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n(.*?)(?=^\w[\w ]*\n-{3,}\n|\Z)", re.
 
 def described(doc, sections):
     """Names on the left of the entries of the sections, in order; one entry may have several."""
-    found = dict(_SECTION.findall(doc))
-    entries = [line for title in sections for line in found.get(title, "").splitlines() if re.match(r"[*\w]", line)]
+    texts = dict(_SECTION.findall(doc))
+    entries = [line for title in sections for line in texts.get(title, "").splitlines() if re.match(r"[*\w]", line)]
     return [name.strip(" *") for entry in entries for name in entry.partition(" :")[0].split(",")]
 
 

@@ -59,14 +59,14 @@ def part_of(module):
 @cache
 def imports_of(module, with_types=True):
     """Modules of the package that a module imports, at the top or inside a function."""
-    found = set()
+    imported = set()
     for node in _nodes(ast.parse(MODULES[module].read_text(encoding="utf-8")), with_types):
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            imported.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(module, node)
-            found.update(whole if (whole := f"{base}.{alias.name}") in MODULES else base for alias in node.names)
-    return sorted(name for name in found if name.split(".")[0] == "dips")
+            imported.update(whole if (whole := f"{base}.{alias.name}") in MODULES else base for alias in node.names)
+    return sorted(name for name in imported if name.split(".")[0] == "dips")
 
 
 def _nodes(tree, with_types):

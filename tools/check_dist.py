@@ -78,9 +78,9 @@ def use(environment: Environment, name: str) -> dict[str, object]:
     seen = json.loads(environment.run("python", "-c", FIT_SAVE_LOAD, f"saved-{name}"))
     assert "audit" in environment.run("dips", "--help")
     assert "dips" in environment.run("dips", "info")
-    found = json.loads(environment.run("dips", "audit", "table.csv", "--target", "side", "--json"))
-    assert found["n_labeled"] == 160, found["n_labeled"]
-    return seen | {"suspects": len(found["suspects"])}
+    audited = json.loads(environment.run("dips", "audit", "table.csv", "--target", "side", "--json"))
+    assert audited["n_labeled"] == 160, audited["n_labeled"]
+    return seen | {"suspects": len(audited["suspects"])}
 
 
 def use_at_length(environment: Environment) -> None:

@@ -15,19 +15,19 @@ ROOT = "dips-ssl"
 
 def components() -> dict[str, Any]:
     """Return the distributions that the package needs, directly or not, by name."""
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     pending = [ROOT]
     while pending:
         name = pending.pop().lower().replace("_", "-")
-        if name in found:
+        if name in parts:
             continue
         try:
-            found[name] = distribution(name)
+            parts[name] = distribution(name)
         except PackageNotFoundError:
             continue  # for another platform
-        needed = [r for r in found[name].requires or [] if "extra ==" not in r]
+        needed = [r for r in parts[name].requires or [] if "extra ==" not in r]
         pending += [re.match(r"[A-Za-z0-9._-]+", r)[0] for r in needed]  # type: ignore[index]
-    return found
+    return parts
 
 
 def main() -> None:

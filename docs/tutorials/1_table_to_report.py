@@ -62,8 +62,8 @@ suspects[["row", "given_label", "suggested_label", "confidence", "reason"]].head
 
 # %%
 # Row numbers count from 1, as a spreadsheet does. We know which labels we flipped:
-found = flipped[suspects["row"] - 1]
-print(f"{found.sum()} of the {len(found)} suspects are among the {flipped.sum()} labels that we flipped.")
+were_flipped = flipped[suspects["row"] - 1]
+print(f"{were_flipped.sum()} of the {len(were_flipped)} suspects are among the {flipped.sum()} labels that we flipped.")
 
 # %%
 # Use the model

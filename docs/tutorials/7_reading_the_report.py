@@ -34,8 +34,8 @@ table = cancer.data[columns][:300]
 truth = cancer.target[:300].map({0: "malignant", 1: "benign"})
 table["diagnosis"], flipped = flip_labels(truth.to_numpy(), 0.1, random_state=0)
 
-found = dips.audit(table, target="diagnosis")
-found.write_report("report.html")
+audit = dips.audit(table, target="diagnosis")
+audit.write_report("report.html")
 
 # %%
 # .. raw:: html
@@ -47,8 +47,8 @@ found.write_report("report.html")
 # The first lines say how many labels look wrong in all, which is an estimate, and how many are listed as suspects,
 # which is a decision for each label. The two need not agree: an estimate can be right although nobody can tell which
 # labels it is.
-print(f"estimated share of wrong labels: {found.share_wrong:.0%} (we flipped {flipped.mean():.0%})")
-print(f"suspects: {len(found.suspects())} of {len(table)}")
+print(f"estimated share of wrong labels: {audit.share_wrong:.0%} (we flipped {flipped.mean():.0%})")
+print(f"suspects: {len(audit.suspects())} of {len(table)}")
 
 # %%
 # The map
@@ -66,7 +66,7 @@ print(f"suspects: {len(found.suspects())} of {len(table)}")
 # The list
 # --------
 # The suspects, worst first, each with a suggestion and a reason in words. Sort, filter, and save what you see as CSV.
-found.suspects()[["row", "given_label", "suggested_label", "confidence", "out_of_fold", "reason"]].head(6)
+audit.suspects()[["row", "given_label", "suggested_label", "confidence", "out_of_fold", "reason"]].head(6)
 
 # %%
 # ``out_of_fold`` is what models that had not seen the row gave its label. If confidence and this are both low, two
@@ -75,7 +75,7 @@ found.suspects()[["row", "given_label", "suggested_label", "confidence", "out_of
 # How far to trust it
 # -------------------
 # A suspect is a reason to look, not a proof. On this table we know the truth:
-by_tens = pd.Series(flipped[found.suspects()["row"] - 1])
+by_tens = pd.Series(flipped[audit.suspects()["row"] - 1])
 print(f"first ten suspects: {by_tens[:10].mean():.0%} wrong; all of them: {by_tens.mean():.0%} wrong")
 print(f"of the {flipped.sum()} flipped labels, {by_tens.sum()} are suspects")
 

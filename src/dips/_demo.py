@@ -95,9 +95,9 @@ def _summary(trials: dict[str, list[DemoTrial]]) -> Table:
     table.add_column("data", no_wrap=True)
     for column in ("supervised", "plain", "default", "precision", "recall"):
         table.add_column(column, justify="right", no_wrap=True)
-    for name, found in trials.items():
-        accuracies = [_mean_and_error([t.accuracy[m] for t in found]) for m in METHODS]
-        quality = [_mean_and_error([getattr(t, q) for t in found]) for q in ("precision", "recall")]
+    for name, of_table in trials.items():
+        accuracies = [_mean_and_error([t.accuracy[m] for t in of_table]) for m in METHODS]
+        quality = [_mean_and_error([getattr(t, q) for t in of_table]) for q in ("precision", "recall")]
         table.add_row(name, *accuracies, *quality)
     return table
 
@@ -124,8 +124,8 @@ def _pyplot() -> Any:
 def _draw(plt: Any, trials: dict[str, list[DemoTrial]]) -> None:
     figure, axes = plt.subplots(1, 1 + len(trials), figsize=(15, 4.6), layout="constrained")
     _draw_accuracy(axes[0], trials)
-    for axis, (name, found) in zip(axes[1:], trials.items(), strict=True):
-        _draw_map(axis, name, found[0])
+    for axis, (name, of_table) in zip(axes[1:], trials.items(), strict=True):
+        _draw_map(axis, name, of_table[0])
     figure.savefig(PICTURE, dpi=130)
     plt.close(figure)
 
@@ -133,7 +133,7 @@ def _draw(plt: Any, trials: dict[str, list[DemoTrial]]) -> None:
 def _draw_accuracy(axis: Any, trials: dict[str, list[DemoTrial]]) -> None:
     colors = ("#b8c0cc", "#7c9cc4", "#1f4e8c")
     for i, (method, color) in enumerate(zip(METHODS, colors, strict=True)):
-        scores = 100 * np.array([[t.accuracy[method] for t in found] for found in trials.values()])
+        scores = 100 * np.array([[t.accuracy[method] for t in of_table] for of_table in trials.values()])
         error = scores.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
         place = np.arange(len(trials)) + 0.26 * (i - 1)
         axis.bar(place, scores.mean(axis=1), 0.24, yerr=error, label=method, color=color, capsize=3)

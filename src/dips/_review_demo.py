@@ -54,10 +54,10 @@ def review_demo(serve: Callable[[ReviewServer], None], observer: Observer | None
 def outcome(server: ReviewServer) -> str:
     """How many wrong labels all reviewers together have found."""
     desk = server.desk
-    found = [progress(desk.material, desk.queue, desk.decisions, who)["truth"] for who in desk.decisions.reviewers()]
-    if not found:
+    outcomes = [progress(desk.material, desk.queue, desk.decisions, who)["truth"] for who in desk.decisions.reviewers()]
+    if not outcomes:
         return "Nothing was decided."
-    best = max(found, key=lambda f: f["found"])
+    best = max(outcomes, key=lambda f: f["found"])
     return (
         f"{best['found']} of the {best['wrong']} wrong labels were found in {best['looked']} looks; "
         f"{best['right']} of these {best['looked']} answers are right."

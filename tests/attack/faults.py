@@ -92,13 +92,13 @@ def _digest(place: Path, command: str) -> str:
         "predict": ["p.csv"],
         "paper": [],
     }[command]
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name in names:
         path = place / "out" / name
-        found.update(path.read_bytes() if path.exists() else b"missing")
+        digest.update(path.read_bytes() if path.exists() else b"missing")
     if command == "paper":
-        found.update(str(sorted(p.name for p in (place / "out").rglob("*.json"))).encode())
-    return found.hexdigest()
+        digest.update(str(sorted(p.name for p in (place / "out").rglob("*.json"))).encode())
+    return digest.hexdigest()
 
 
 def _child(place: Path, arguments: list[str], kind: str = "none", at: int = 0) -> tuple[int | None, str]:

@@ -35,7 +35,7 @@ def attack(place: Path, seed: int) -> str:
         record[rng.choice(list(record))] = rng.choice((None, [], {}, 7, "x", "[" * 5_000))
         content = bytearray(json.dumps(record).encode())
     path.write_bytes(content)
-    found = store.get(JOB.key())
-    if found is None:
+    kept = store.get(JOB.key())
+    if kept is None:
         return REFUSED
-    return CLEAN if found["outcome"] == {"square": 9} else DIFFERENT
+    return CLEAN if kept["outcome"] == {"square": 9} else DIFFERENT

@@ -24,10 +24,10 @@ def digest(run: Path) -> str:
     """Return a checksum of what a run found, without when and how fast."""
     metrics = json.loads((run / "metrics.json").read_text())
     metrics.pop("seconds")
-    found = hashlib.sha256(json.dumps(metrics, sort_keys=True).encode())
+    checksum = hashlib.sha256(json.dumps(metrics, sort_keys=True).encode())
     for name in ("samples.csv", "model/backbone.ubj", "model/preparation.json"):
-        found.update((run / name).read_bytes())
-    return found.hexdigest()
+        checksum.update((run / name).read_bytes())
+    return checksum.hexdigest()
 
 
 def _main() -> None:

@@ -51,9 +51,9 @@ class RunFolderMachine(RuleBasedStateMachine):
         except OutputError:
             assert self.other is not None or (self.finished is not None and not force)
         except KilledError:
-            found = self._found()
-            assert found in (self.finished, self.number)
-            self.finished = found
+            present = self._found()
+            assert present in (self.finished, self.number)
+            self.finished = present
 
     def _fit(self, force, step, can_exchange):
         move = os.replace

@@ -21,16 +21,16 @@ def trainer(X, **settings):
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_a_made_row_of_a_frame_has_the_values_and_types_of_its_sources(make):
     table = make({"a": [1, 2, 3], "b": ["x", "y", "z"], "c": [0.5, 1.5, 2.5]})
-    found = mixed(table, np.array([[2, 0, 1], [2, 2, 2]]))
-    assert [list(found[name]) for name in "abc"] == [[3, 3], ["x", "z"], [1.5, 2.5]]
-    assert list(found.dtypes) == list(table.dtypes)
+    made = mixed(table, np.array([[2, 0, 1], [2, 2, 2]]))
+    assert [list(made[name]) for name in "abc"] == [[3, 3], ["x", "z"], [1.5, 2.5]]
+    assert list(made.dtypes) == list(table.dtypes)
 
 
 def test_rows_of_a_frame_may_share_their_names_and_columns_may_be_called_by_numbers():
     table = pd.DataFrame({7: [1, 2], 8: pd.Categorical(["x", "y"])}, index=["same", "same"])
-    found = mixed(table, np.array([[0, 1], [1, 0]]))
-    assert found[8].tolist() == ["y", "x"]
-    assert found[8].dtype == table[8].dtype
+    made = mixed(table, np.array([[0, 1], [1, 0]]))
+    assert made[8].tolist() == ["y", "x"]
+    assert made[8].dtype == table[8].dtype
 
 
 def test_most_values_are_of_the_row_itself_and_the_others_of_a_near_one():

@@ -118,11 +118,11 @@ def test_predictions_of_a_table_with_predictions_are_new_ones(run, place, tmp_pa
     old.to_csv(first) if kind == "csv" else old.to_parquet(first)
     assert dips(["predict", str(run), str(first), "-o", str(second), "--keep-columns"]) == 0
     assert "'predicted_outcome' is written as 'predicted_outcome (input)'" in capsys.readouterr().err
-    found = read(second)
-    assert found.columns.is_unique
-    assert set(found["predicted_outcome"]) == {"ill", "well"}
-    assert set(found["predicted_outcome (input)"]) == {"old"}
-    assert found["probability_ill"].between(0, 1).all()
+    predictions = read(second)
+    assert predictions.columns.is_unique
+    assert set(predictions["predicted_outcome"]) == {"ill", "well"}
+    assert set(predictions["predicted_outcome (input)"]) == {"old"}
+    assert predictions["probability_ill"].between(0, 1).all()
 
 
 def test_predict_prints_csv_where_no_file_is_named(run, place, capsys):

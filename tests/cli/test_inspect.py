@@ -74,14 +74,14 @@ def test_of_a_large_file_a_sample_is_looked_at_and_all_labels(tmp_path, monkeypa
     monkeypatch.setattr(sample, "_SAMPLE", 100)
     path = tmp_path / f"large.{suffix}"
     TABLE.to_csv(path, index=False) if suffix == "csv" else TABLE.to_parquet(path)
-    found = inspect(path, "churn", merge_labels=True)
-    assert found.n_rows == 300
-    assert 50 < found.look.table.n_rows < 200
-    assert found.target.is_labeled.sum() == 300
-    assert found.duplicates is None
-    assert any("rows drawn at random, not in all" in note for note in found.notes)
-    assert [leak.columns for leak in found.leaks] == [("closed",)]
-    assert found.look.table.columns["charge"].to_pylist() == TABLE["charge"].iloc[found.look.rows].tolist()
+    inspection = inspect(path, "churn", merge_labels=True)
+    assert inspection.n_rows == 300
+    assert 50 < inspection.look.table.n_rows < 200
+    assert inspection.target.is_labeled.sum() == 300
+    assert inspection.duplicates is None
+    assert any("rows drawn at random, not in all" in note for note in inspection.notes)
+    assert [leak.columns for leak in inspection.leaks] == [("closed",)]
+    assert inspection.look.table.columns["charge"].to_pylist() == TABLE["charge"].iloc[inspection.look.rows].tolist()
 
 
 def test_a_broken_line_of_a_large_file_is_refused(tmp_path, monkeypatch, capsys):

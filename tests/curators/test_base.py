@@ -76,7 +76,7 @@ def test_a_function_is_a_curator_and_sees_every_statistic():
 
 
 @pytest.mark.parametrize(
-    ("returned", "found"),
+    ("returned", "message"),
     [
         (None, r"object of shape \(\)"),
         ([True], r"bool of shape \(1,\)"),
@@ -84,14 +84,14 @@ def test_a_function_is_a_curator_and_sees_every_statistic():
         (np.arange(60), r"int64 of shape \(60,\)"),
     ],
 )
-def test_what_a_curator_returns_is_checked(returned, found):
+def test_what_a_curator_returns_is_checked(returned, message):
     class Fixed(Curator):
         def curate(self, evidence):
             return returned
 
     evidence = make_evidence(random_trajectories(), random_labels())
     for curator in (FunctionCurator(lambda shown: returned), Fixed()):
-        with pytest.raises(ValueError, match=rf"must return a boolean mask of shape \(60,\); got {found}\."):
+        with pytest.raises(ValueError, match=rf"must return a boolean mask of shape \(60,\); got {message}\."):
             checked_mask(curator, evidence)
 
 

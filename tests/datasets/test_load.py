@@ -64,9 +64,9 @@ def test_a_table_is_read_from_a_folder(tmp_path, add, ending):
     add(declared())
     frame = pd.DataFrame({"a": [1, 2], "label": ["yes", "no"], "b": [0.5, np.nan]})
     frame.to_csv(tmp_path / "tiny.csv", index=False) if ending == "csv" else frame.to_parquet(tmp_path / "tiny.parquet")
-    found = load("tiny", folder=tmp_path)
-    assert found.y.tolist() == [1, 0]
-    assert list(found.X) == ["a", "b"]
+    loaded = load("tiny", folder=tmp_path)
+    assert loaded.y.tolist() == [1, 0]
+    assert list(loaded.X) == ["a", "b"]
 
 
 def test_the_folder_may_be_named_in_the_environment(tmp_path, add, monkeypatch):
@@ -170,8 +170,8 @@ def test_openml_columns_are_named_as_the_official_ones(monkeypatch):
     from sklearn.utils import Bunch
 
     data = pd.DataFrame(np.arange(46).reshape(2, 23)).set_axis([f"x{i}" for i in range(1, 24)], axis=1)
-    found = Bunch(data=data, target=pd.Series(["0", "1"], name="y"))
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: found)
+    bunch = Bunch(data=data, target=pd.Series(["0", "1"], name="y"))
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: bunch)
     credit = load("credit")
     assert credit.y.tolist() == [0, 1]
     assert list(credit.X.columns[:2]) == ["LIMIT_BAL", "SEX"]

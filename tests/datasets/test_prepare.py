@@ -29,13 +29,13 @@ def test_rows_are_chosen_by_query_and_by_the_unknown_mark():
 def test_labels_are_coded_by_name_by_threshold_or_in_order():
     assert prepare(table(y=["n", "p", "p"]), declared(classes={"p": 0, "n": 1})).y.tolist() == [1, 0, 0]
     assert prepare(table(y=[0, 5, 9]), declared(above=5)).y.tolist() == [0, 0, 1]
-    found = prepare(table(y=["z", "a", "a"]), declared())
-    assert (found.y.tolist(), found.classes) == ([1, 0, 0], ["a", "z"])
+    prepared = prepare(table(y=["z", "a", "a"]), declared())
+    assert (prepared.y.tolist(), prepared.classes) == ([1, 0, 0], ["a", "z"])
 
 
 def test_columns_are_recoded_as_declared():
-    found = prepare(table(), declared(codes={"b": {"u": 7, ANY_OTHER: 0}}, flags=("a",)))
-    assert found.X.to_dict("list") == {"a": [1, 1, 0], "b": [7, 0, 0]}
+    prepared = prepare(table(), declared(codes={"b": {"u": 7, ANY_OTHER: 0}}, flags=("a",)))
+    assert prepared.X.to_dict("list") == {"a": [1, 1, 0], "b": [7, 0, 0]}
     ranked = prepare(table(), declared(ranks={"b": ("?", "u", "v")}, zero_is_missing=("a",)))
     assert ranked.X["b"].tolist() == [1, 2, 0]
     assert np.isnan(ranked.X["a"][2])
@@ -76,9 +76,9 @@ def prostate(n=4):
 
 
 def test_a_private_copy_is_read_by_its_schema():
-    found = prepare(prostate(), PRIVATE["seer"])
-    assert found.X.shape == (4, 12)
-    assert found.X["grade"].tolist() == [1, 2, 3, 4]
+    prepared = prepare(prostate(), PRIVATE["seer"])
+    assert prepared.X.shape == (4, 12)
+    assert prepared.X["grade"].tolist() == [1, 2, 3, 4]
 
 
 def test_a_private_copy_is_checked():
@@ -99,10 +99,10 @@ def test_the_fingerprint_tells_any_change_of_what_is_learned_from():
 
 
 def test_declarations_do_not_contradict_themselves():
-    for name, found in TABLES.items():
-        assert found.name == name
-        assert (found.source is None) == (name in PRIVATE)
-        assert not set(found.drop) & set(found.keep)
+    for name, declaration in TABLES.items():
+        assert declaration.name == name
+        assert (declaration.source is None) == (name in PRIVATE)
+        assert not set(declaration.drop) & set(declaration.keep)
 
 
 SHAPES = {
@@ -119,8 +119,8 @@ SHAPES = {
 @pytest.mark.skipif(not os.environ.get("DIPS_DATA"), reason="needs the public tables; name their folder in DIPS_DATA")
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_public_table_is_what_the_paper_describes(name):
-    found = load(name)
-    assert found.X.shape[1] == TABLES[name].features
-    assert np.isfinite(found.matrix).any(axis=0).all()
+    loaded = load(name)
+    assert loaded.X.shape[1] == TABLES[name].features
+    assert np.isfinite(loaded.matrix).any(axis=0).all()
     if name in SHAPES:
-        assert (*found.X.shape, len(found.classes)) == SHAPES[name]
+        assert (*loaded.X.shape, len(loaded.classes)) == SHAPES[name]

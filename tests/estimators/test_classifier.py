@@ -283,10 +283,10 @@ def test_weights_of_full_length_are_routed_everywhere():
         cv = SemiSupervisedKFold(2)
         search = GridSearchCV(model, {"n_rounds": [1, 3]}, cv=cv, error_score="raise").fit(X, Y, sample_weight=WEIGHT)
         assert_array_equal(clone_and_fit(search, WEIGHT).predict_proba(X), search.predict_proba(X))
-        found = cross_validate(model, X, Y, cv=cv, params={"sample_weight": WEIGHT}, error_score="raise")
+        scores = cross_validate(model, X, Y, cv=cv, params={"sample_weight": WEIGHT}, error_score="raise")
         train, test = next(cv.split(X, Y))
         by_hand = quick().fit(X[train], Y[train], sample_weight=WEIGHT[train])
-        assert found["test_score"][0] == by_hand.score(X[test], Y[test], sample_weight=WEIGHT[test])
+        assert scores["test_score"][0] == by_hand.score(X[test], Y[test], sample_weight=WEIGHT[test])
 
 
 def clone_and_fit(search, weight):

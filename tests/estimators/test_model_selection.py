@@ -111,8 +111,8 @@ def test_backbones_themselves_are_searched():
 
 def test_a_curated_classifier_is_cross_validated_like_any_other():
     model = CuratedClassifier(boosting(), random_state=0)
-    found = cross_validate(model, X, TRUTH, cv=2, scoring=["accuracy", "roc_auc", "neg_log_loss"], error_score="raise")
-    assert found["test_accuracy"].min() > 0.8
+    scores = cross_validate(model, X, TRUTH, cv=2, scoring=["accuracy", "roc_auc", "neg_log_loss"], error_score="raise")
+    assert scores["test_accuracy"].min() > 0.8
 
 
 def test_a_clone_is_an_unfitted_equal():

@@ -37,10 +37,10 @@ def test_seven_spellings_of_yes_and_no_are_refused_with_the_exact_option():
 
 
 def test_they_are_merged_on_demand():
-    found = target(YES_AND_NO, merge_labels=True)
-    assert found.classes == ["No", "Yes"]
-    assert np.bincount(found.codes).tolist() == [372, 178]
-    assert found.notes[0].startswith("Spellings of one label in 'y' are merged: 'No' (300)")
+    merged = target(YES_AND_NO, merge_labels=True)
+    assert merged.classes == ["No", "Yes"]
+    assert np.bincount(merged.codes).tolist() == [372, 178]
+    assert merged.notes[0].startswith("Spellings of one label in 'y' are merged: 'No' (300)")
 
 
 def test_they_are_merged_by_a_mapping():
@@ -54,12 +54,12 @@ def test_they_are_kept_apart_on_demand():
 
 
 def test_frequent_spellings_are_shown_and_not_merged():
-    found = target({"Yes": 100, "yes": 50, "No": 200})
-    assert found.classes == ["No", "Yes", "yes"]
-    assert found.notes == [
+    shown = target({"Yes": 100, "yes": 50, "No": 200})
+    assert shown.classes == ["No", "Yes", "yes"]
+    assert shown.notes == [
         "Labels in 'y' look like spellings of one: 'Yes' (100), 'yes' (50); --merge-labels merges them."
     ]
-    assert found.words.to_json()["variants"] == [{"label": "Yes", "spellings": {"Yes": 100, "yes": 50}}]
+    assert shown.words.to_json()["variants"] == [{"label": "Yes", "spellings": {"Yes": 100, "yes": 50}}]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_a_question_mark_means_no_label_without_being_told():
 
 
 def test_a_minority_that_may_mean_no_label_is_pointed_out():
-    found = target({"churn": 300, "stay": 500, "pending": 40})
-    assert found.notes == [
+    doubted = target({"churn": 300, "stay": 500, "pending": 40})
+    assert doubted.notes == [
         "'pending' (40 rows) in 'y' is taken as a class, but looks like a word for 'no label'; if it is one, say "
         "--unlabeled-mark pending."
     ]
-    assert found.words.unlabeled == {"pending": 40}
+    assert doubted.words.unlabeled == {"pending": 40}
 
 
 def test_three_labels_are_said_to_be_few():

@@ -16,8 +16,8 @@ def column(cells, name="x", **settings):
     """Return the column as it was understood, and its values."""
     table = read_table(pd.DataFrame({name: cells}))
     with command_line():
-        found = understand(table, **settings).columns[0]
-    return found, found.values(table.columns[name]) if found.is_used else None
+        understood = understand(table, **settings).columns[0]
+    return understood, understood.values(table.columns[name]) if understood.is_used else None
 
 
 @pytest.mark.parametrize(
@@ -35,21 +35,21 @@ def column(cells, name="x", **settings):
     ],
 )
 def test_numbers_with_signs_and_groups(cells, values):
-    found, read = column(cells)
-    assert found.kind == "number"
+    understood, read = column(cells)
+    assert understood.kind == "number"
     assert read.tolist() == values
 
 
 def test_rare_groups_of_thousands_are_not_missing():
-    found, read = column([f"{i}.25" for i in range(60)] + ["1,526.12", "12,000.50"])
-    assert found.kind == "number"
+    understood, read = column([f"{i}.25" for i in range(60)] + ["1,526.12", "12,000.50"])
+    assert understood.kind == "number"
     assert read[-2:].tolist() == [1526.12, 12000.5]
 
 
 def test_a_comma_before_three_digits_is_said_to_be_a_guess():
-    found, read = column(["1,526", "2,104", "7,300"])
+    understood, read = column(["1,526", "2,104", "7,300"])
     assert read.tolist() == [1526, 2104, 7300]
-    assert found.note == "1,526 is read as thousands: a guess; --type x=number:comma if it is a decimal comma"
+    assert understood.note == "1,526 is read as thousands: a guess; --type x=number:comma if it is a decimal comma"
     assert column(["1,526", "2,104", "7,300"], types={"x": "number:comma"})[1].tolist() == [1.526, 2.104, 7.3]
 
 
@@ -64,9 +64,9 @@ def test_icd_codes_half_of_them_numeric_are_categories():
 
 def test_icd_codes_nearly_all_numeric_are_categories_too_and_said():
     codes = np.append(RNG.choice(["250.00", "401.9", "428.0", "414.01"], 290), ["V45.81", "E885.9"] * 5)
-    found, read = column(codes, "diagnosis")
-    assert found.kind == "category"
-    assert found.note.endswith("read as categories; --type diagnosis=number otherwise")
+    understood, read = column(codes, "diagnosis")
+    assert understood.kind == "category"
+    assert understood.note.endswith("read as categories; --type diagnosis=number otherwise")
     assert read.null_count == 0
 
 
@@ -78,16 +78,16 @@ def test_icd_codes_that_are_all_numeric_are_known_by_their_name():
 def test_codes_without_a_leading_zero_are_known_by_their_name(name):
     zips = RNG.randint(10_000, 99_999, 587)
     for cells in (zips, zips.astype(str)):
-        found, _ = column(cells, name)
-        assert found.kind == "category"
-        assert "codes, by the name" in found.note
-        assert f"--type {name}=number" in found.note
+        understood, _ = column(cells, name)
+        assert understood.kind == "category"
+        assert "codes, by the name" in understood.note
+        assert f"--type {name}=number" in understood.note
 
 
 def test_zip_codes_with_a_leading_zero_are_codes_and_said():
-    found, _ = column([f"{z:05d}" for z in RNG.randint(500, 99_999, 587)], "postal")
-    assert found.kind == "category" or found.kind == "id"
-    assert "--type postal=" in found.note
+    understood, _ = column([f"{z:05d}" for z in RNG.randint(500, 99_999, 587)], "postal")
+    assert understood.kind == "category" or understood.kind == "id"
+    assert "--type postal=" in understood.note
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_zip_codes_with_a_leading_zero_are_codes_and_said():
     ],
 )
 def test_dates_in_other_forms(cells, date_format):
-    found, read = column(cells, "seen")
-    assert (found.kind, found.date_format) == ("date", date_format)
+    understood, read = column(cells, "seen")
+    assert (understood.kind, understood.date_format) == ("date", date_format)
     assert read.notna().all()
-    assert "read as" in found.note
+    assert "read as" in understood.note
     assert set(read.dt.strftime("%Y-%m-%d")) <= {"2022-02-08", "2021-12-31", "2022-03-01", "2022-02-18"}
 
 
 def test_an_ambiguous_day_is_said_to_be_a_guess_with_the_option():
-    found, read = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen")
-    assert found.note == (
+    understood, read = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen")
+    assert understood.note == (
         "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first otherwise"
     )
     told, other = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen", types={"seen": "date:month-first"})
@@ -128,8 +128,8 @@ def test_another_column_of_the_file_tells_the_order_of_day_and_month():
 
 
 def test_cells_that_are_not_dates_are_said():
-    found, _ = column([f"2022-02-{i:02d}" for i in range(1, 26)] + ["spring"], "seen")
-    assert "1 cells are not dates, such as 'spring'; read as missing" in found.note
+    understood, _ = column([f"2022-02-{i:02d}" for i in range(1, 26)] + ["spring"], "seen")
+    assert "1 cells are not dates, such as 'spring'; read as missing" in understood.note
 
 
 @pytest.mark.parametrize(

@@ -32,16 +32,16 @@ def refused(words, labels, **settings):
     ],
 )
 def test_classes_and_unlabeled_rows_are_found(labels, classes):
-    found = target(labels)
-    assert found.classes == classes
-    assert found.is_labeled.tolist() == [True] * 10 + [False] * 2
-    assert found.positive == 1
+    read = target(labels)
+    assert read.classes == classes
+    assert read.is_labeled.tolist() == [True] * 10 + [False] * 2
+    assert read.positive == 1
 
 
 def test_a_label_can_mean_none():
-    found = target(["no", "yes"] * 5 + ["unsure"] * 3, unlabeled_marks=("unsure",))
-    assert found.classes == ["no", "yes"]
-    assert found.codes[-3:].tolist() == [-1, -1, -1]
+    read = target(["no", "yes"] * 5 + ["unsure"] * 3, unlabeled_marks=("unsure",))
+    assert read.classes == ["no", "yes"]
+    assert read.codes[-3:].tolist() == [-1, -1, -1]
 
 
 def test_minus_one_is_a_class_unless_said_otherwise():
@@ -91,9 +91,9 @@ def test_rows_of_other_files_follow_without_a_label():
 def test_large_whole_numbers_stay_apart(stored):
     labels = pa.array([1234567890123456789, 1234567890123456790] * 5 + [None])
     column = labels.dictionary_encode() if pa.types.is_dictionary(stored) else labels.cast(stored)
-    found = read_target(read_table(pa.table({"x": range(11), "y": column})), "y")
-    assert found.classes == [1234567890123456789, 1234567890123456790]
-    assert found.codes.tolist() == [0, 1] * 5 + [-1]
+    read = read_target(read_table(pa.table({"x": range(11), "y": column})), "y")
+    assert read.classes == [1234567890123456789, 1234567890123456790]
+    assert read.codes.tolist() == [0, 1] * 5 + [-1]
 
 
 @pytest.mark.parametrize("label", [np.inf, -np.inf, 2.0**63, 1e300])
@@ -102,14 +102,14 @@ def test_a_float_that_is_no_exact_label_is_refused(label):
 
 
 def test_words_for_missing_are_counted_in_a_note():
-    found = target(["no", "yes"] * 5 + ["NA", "NA", "?", ""])
-    assert found.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say keep_label='NA'."]
+    read = target(["no", "yes"] * 5 + ["NA", "NA", "?", ""])
+    assert read.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say keep_label='NA'."]
 
 
 def test_a_word_for_missing_can_be_a_class():
-    found = target(["NA", "-", "EU"] * 5 + ["None", ""], keep=("NA", "-"))
-    assert found.classes == ["-", "EU", "NA"]
-    assert "'None' (1)" in found.notes[0]
+    read = target(["NA", "-", "EU"] * 5 + ["None", ""], keep=("NA", "-"))
+    assert read.classes == ["-", "EU", "NA"]
+    assert "'None' (1)" in read.notes[0]
 
 
 def test_booleans_with_other_names_are_texts():
@@ -121,5 +121,5 @@ def test_booleans_with_other_names_are_texts():
 def test_a_kept_label_is_not_doubted():
     labels = ["unknown"] * 20 + ["yes", "no"] * 5
     refused(r"say unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
-    found = target(labels, keep=("unknown",))
-    assert (found.classes, found.notes, found.words.unlabeled) == (["no", "unknown", "yes"], [], {})
+    read = target(labels, keep=("unknown",))
+    assert (read.classes, read.notes, read.words.unlabeled) == (["no", "unknown", "yes"], [], {})

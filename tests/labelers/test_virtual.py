@@ -50,14 +50,14 @@ def test_moments_are_those_of_the_second_half_of_the_checkpoints(name, curator):
         random_state=SEED,
     )
     model.fit(X, y, X_unlabeled=X_left)
-    (found,) = Noting.seen
+    (moments,) = Noting.seen
     if name == "torch":  # seeded by the run, not by itself
-        assert found.mean.shape == (40, 3)
+        assert moments.mean.shape == (40, 3)
         return
     half = family.checkpoints(X, y, X_left)[:, E // 2 :]
-    np.testing.assert_allclose(found.mean, half.mean(axis=1), atol=1e-5)
-    np.testing.assert_allclose(found.std, half.std(axis=1, ddof=1), atol=1e-5)
-    assert found.n_models == E // 2
+    np.testing.assert_allclose(moments.mean, half.mean(axis=1), atol=1e-5)
+    np.testing.assert_allclose(moments.std, half.std(axis=1, ddof=1), atol=1e-5)
+    assert moments.n_models == E // 2
 
 
 @by_name
@@ -99,10 +99,10 @@ def test_a_training_cut_short_leaves_one_checkpoint_that_agrees_with_itself():
     seen.update(np.array([[0.9, 0.1], [0.3, 0.7]]))
     with pytest.warns(UserWarning, match="before the window"):
         seen.finish()
-    found = Moments.of_checkpoints(seen, np.arange(2), n_models=10)
-    np.testing.assert_allclose(found.mean, [[0.9, 0.1], [0.3, 0.7]], rtol=1e-6)
-    assert (found.std == 0).all()
-    assert found.n_models == 2
+    moments = Moments.of_checkpoints(seen, np.arange(2), n_models=10)
+    np.testing.assert_allclose(moments.mean, [[0.9, 0.1], [0.3, 0.7]], rtol=1e-6)
+    assert (moments.std == 0).all()
+    assert moments.n_models == 2
 
 
 @by_name

@@ -28,8 +28,8 @@ def test_a_run_can_be_repeated_and_shown(paper, tmp_path):
     assert code == 0
     assert "82.36 ± 1.46" in printed
     assert {p.suffix for p in (tmp_path / "out").iterdir()} == {".png", ".svg", ".md", ".csv"}
-    found = json.loads(paper("show", "clean-labels", "--json")[1])
-    assert found["failures"] == []
+    shown = json.loads(paper("show", "clean-labels", "--json")[1])
+    assert shown["failures"] == []
     page = tmp_path / "docs" / "page.md"
     page.parent.mkdir()
     assert paper("page", str(page))[0] == 0

@@ -43,14 +43,14 @@ def outcomes(store, jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_job_leaves_one_record(store, n_jobs):
     tally = run(squares(5), store, n_jobs)
-    assert (tally.found, tally.done, tally.failed) == (0, 5, 0)
+    assert (tally.already_there, tally.done, tally.failed) == (0, 5, 0)
     assert outcomes(store, squares(5)) == [{"square": i * i} for i in range(5)]
 
 
 def test_a_repeated_run_does_nothing(store, marks):
     run(squares(5, marks=str(marks)), store)
     tally = run(squares(5, marks=str(marks)), store)
-    assert (tally.found, tally.done) == (5, 0)
+    assert (tally.already_there, tally.done) == (5, 0)
     assert len(list(marks.iterdir())) == 5
 
 
@@ -78,9 +78,9 @@ def test_a_failed_job_is_counted_again_and_tried_again_only_if_asked(store, mark
     jobs = squares(5, fails_below=2, marks=str(marks))
     run(jobs, store)
     again = run(jobs, store)
-    assert (again.found, again.done, again.failed) == (5, 0, 2)
+    assert (again.already_there, again.done, again.failed) == (5, 0, 2)
     retried = run(jobs, store, retry=True)
-    assert (retried.found, retried.done, retried.failed) == (3, 0, 2)
+    assert (retried.already_there, retried.done, retried.failed) == (3, 0, 2)
     assert len(list(marks.iterdir())) == 5 + 2
 
 
@@ -99,7 +99,7 @@ def test_a_killed_run_goes_on_where_it_stopped_with_the_same_results(store, mark
     assert 3 <= len(before) < 30
 
     tally = run(squares(30, marks=str(marks)), store)
-    assert tally.found == len(before)
+    assert tally.already_there == len(before)
     assert all(p.read_bytes() == content for p, content in before.items())
     fresh = Store(tmp_path / "fresh")
     run(squares(30), fresh)

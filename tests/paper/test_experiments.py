@@ -192,8 +192,8 @@ def test_the_spread_of_labelers_is_the_variance_of_their_means():
     names = ["PL", "UPS", "FlexMatch", "SLA", "CSA"]
     rows = [{"table": "x", "method": m, "accuracy": 0.5 + i / 100} for i, m in enumerate(names)]
     rows += [{"table": "x", "method": f"{m}+DIPS", "accuracy": 0.6} for m in names]
-    found = spread_of_labelers(pd.DataFrame(rows))
-    assert found.loc["x"].tolist() == pytest.approx([2.5, 0.0])
+    spread = spread_of_labelers(pd.DataFrame(rows))
+    assert spread.loc["x"].tolist() == pytest.approx([2.5, 0.0])
 
 
 def test_labels_needed_is_the_least_share_that_reaches_the_vanilla_best():
@@ -201,8 +201,8 @@ def test_labels_needed_is_the_least_share_that_reaches_the_vanilla_best():
     for share, plain, curated in ((0.5, 0.6, 0.8), (1.0, 0.7, 0.9)):
         for method, value in (("PL", plain), ("PL+DIPS", curated)):
             rows.append({"labeler": "PL", "method": method, "table": "x", "share": share, "seed": 0, "accuracy": value})
-    found = needed(relative(pd.DataFrame(rows)))
-    assert found["share of labels needed"].to_dict() == {"PL": 1.0, "PL+DIPS": 0.5}
+    shares = needed(relative(pd.DataFrame(rows)))
+    assert shares["share of labels needed"].to_dict() == {"PL": 1.0, "PL+DIPS": 0.5}
 
 
 def test_the_best_percentile_is_that_of_the_best_mean():
@@ -298,8 +298,8 @@ def test_the_command_says_which_part_was_run():
 
 
 def test_held_out_tables_are_reported_apart():
-    found = find("good-model").chosen(Plan(1, data=("german", "heart"), only=("method=Supervised", "noise=0.0")))
-    assert {c.labels["table"]: c.labels["set"] for c in found} == {"german": "development", "heart": "held out"}
+    chosen = find("good-model").chosen(Plan(1, data=("german", "heart"), only=("method=Supervised", "noise=0.0")))
+    assert {c.labels["table"]: c.labels["set"] for c in chosen} == {"german": "development", "heart": "held out"}
 
 
 def test_all_labels_known_are_one_trial_whatever_the_noise():
@@ -316,8 +316,8 @@ def test_only_the_experiment_that_is_asked_for_is_imported():
         "print(*(name for name in sys.modules if name.startswith('dips._paper') or name in ('torch', 'matplotlib')))"
     )
     for name, other in (("quadrants", "images"), ("cifar10n", "tables")):
-        found = subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True)
-        modules = found.stdout.split()
+        done = subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True)
+        modules = done.stdout.split()
         assert [m for m in modules if m.startswith("dips._paper.figures.")] == [f"dips._paper.figures.{name}"]
         assert not [m for m in modules if m.startswith(f"dips._paper.{other}")]
         assert not {"torch", "matplotlib"} & set(modules)

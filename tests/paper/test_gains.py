@@ -27,11 +27,11 @@ BETTER = outcomes({"Curated, default": (0.02, -0.05), "Pseudo-labeling, default"
 
 
 def test_gains_are_points_over_supervised_training_and_log_loss_is_relative():
-    found = gains.summary(BETTER).loc["Pseudo-labeling, default"]
-    assert found["accuracy"] == "+4.00 ± 0.00"
-    assert found["log loss, %"] == "-20.0 ± 0.0"
-    assert found["way to all labels, %"] == "40"
-    assert (found["cells harmed"], found["clean cells, log loss higher"]) == ("0 of 2", "0 of 1")
+    summary = gains.summary(BETTER).loc["Pseudo-labeling, default"]
+    assert summary["accuracy"] == "+4.00 ± 0.00"
+    assert summary["log loss, %"] == "-20.0 ± 0.0"
+    assert summary["way to all labels, %"] == "40"
+    assert (summary["cells harmed"], summary["clean cells, log loss higher"]) == ("0 of 2", "0 of 1")
 
 
 def test_harm_is_counted_after_averaging_over_seeds():
@@ -45,18 +45,18 @@ def test_harm_is_counted_after_averaging_over_seeds():
 
 
 def test_what_unlabeled_rows_add_is_the_default_with_them_less_without():
-    found = gains.of_unlabeled_rows(BETTER)
-    assert found.loc["all", "accuracy"] == "+2.00 ± 0.00"
-    assert found.loc["all", "log loss"] == "-0.050 ± 0.000"
-    assert found.loc["all", "cells under -0.3"] == "0 of 2"
-    assert found.loc["noise", "where"].tolist() == ["symmetric 0%", "symmetric 20%"]
+    added = gains.of_unlabeled_rows(BETTER)
+    assert added.loc["all", "accuracy"] == "+2.00 ± 0.00"
+    assert added.loc["all", "log loss"] == "-0.050 ± 0.000"
+    assert added.loc["all", "cells under -0.3"] == "0 of 2"
+    assert added.loc["noise", "where"].tolist() == ["symmetric 0%", "symmetric 20%"]
 
 
 def test_a_method_that_lacks_cells_is_compared_on_those_it_has():
     lacking = BETTER[~((BETTER["method"] == "Curated, default") & (BETTER["noise"] == 0.2))]
-    found = gains.summary(lacking)
-    assert found.loc["Curated, default", "accuracy"] == "+2.00 ± 0.00"
-    assert found.loc["Curated, default", "cells harmed"] == "0 of 1"
+    summary = gains.summary(lacking)
+    assert summary.loc["Curated, default", "accuracy"] == "+2.00 ± 0.00"
+    assert summary.loc["Curated, default", "cells harmed"] == "0 of 1"
     assert gains.means(lacking)["cells"].unique().tolist() == [2]
 
 
@@ -66,9 +66,9 @@ def test_a_seed_that_is_not_finished_has_no_part_in_the_standard_error():
 
 
 def test_the_noise_is_the_first_column_of_what_is_told_by_noise():
-    found = gains.by(BETTER, "kind", "noise")
-    assert found.columns[:2].tolist() == ["noise", "against supervised"]
-    assert found["noise"].unique().tolist() == [0.0, 0.2]
+    by_noise = gains.by(BETTER, "kind", "noise")
+    assert by_noise.columns[:2].tolist() == ["noise", "against supervised"]
+    assert by_noise["noise"].unique().tolist() == [0.0, 0.2]
 
 
 def test_without_supervised_training_nothing_is_gained():
@@ -77,10 +77,10 @@ def test_without_supervised_training_nothing_is_gained():
 
 
 def test_a_class_that_no_label_has_costs_log_loss_but_is_no_error():
-    found = scores(np.array([[1.0, 0, 0], [0.2, 0.8, 0], [0.5, 0.5, 0]]), np.array([0, 1, 2]))
-    assert found["log_loss"] > 4
-    assert found["balanced_accuracy"] == pytest.approx(2 / 3)
-    assert found["rarest_recall"] in (0.0, 1.0)
+    scored = scores(np.array([[1.0, 0, 0], [0.2, 0.8, 0], [0.5, 0.5, 0]]), np.array([0, 1, 2]))
+    assert scored["log_loss"] > 4
+    assert scored["balanced_accuracy"] == pytest.approx(2 / 3)
+    assert scored["rarest_recall"] in (0.0, 1.0)
 
 
 def test_calibration_error_is_what_was_said_less_what_happened():
@@ -95,8 +95,8 @@ class Estimate:
 def test_an_audit_is_scored_by_the_wrong_labels_that_are_known():
     flipped = np.array([True, False, False, False])
     samples = pd.DataFrame({"p_wrong": [0.9, 0.1, 0.1, 0.1], "confidence": 0.5})
-    found = audit_scores(samples, Estimate(), flipped)
-    assert (found["wrong_auc"], found["noise_covered"], found["wrong_share"]) == (1.0, 1.0, 0.25)
-    assert found["p_wrong_error"] == pytest.approx(0.1)
+    scored = audit_scores(samples, Estimate(), flipped)
+    assert (scored["wrong_auc"], scored["noise_covered"], scored["wrong_share"]) == (1.0, 1.0, 0.25)
+    assert scored["p_wrong_error"] == pytest.approx(0.1)
     without = audit_scores(samples.assign(p_wrong=np.nan, confidence=[0.1, 0.9, 0.8, 0.7]), object(), flipped)
     assert without == {"wrong_share": 0.25, "wrong_auc": 1.0}

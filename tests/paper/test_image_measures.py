@@ -77,23 +77,23 @@ def test_a_part_of_a_set_has_all_its_classes_and_keeps_labels_with_their_images(
 
 
 def test_a_run_notes_its_accuracy_along_the_training():
-    found = measured("none")
-    assert [point["step"] for point in found["curve"]] == list(range(1, 10))
-    assert found["accuracy"] == found["curve"][-1]["accuracy"]
-    times = [point["elapsed_s"] for point in found["curve"]]
+    outcome = measured("none")
+    assert [point["step"] for point in outcome["curve"]] == list(range(1, 10))
+    assert outcome["accuracy"] == outcome["curve"][-1]["accuracy"]
+    times = [point["elapsed_s"] for point in outcome["curve"]]
     assert times == sorted(times)
-    assert found["training_s"] == times[-1]
-    assert (found["n_labeled"], found["n_images"], found["n_test"]) == (45, 120, 30)
-    assert found["curation"] == []
-    assert found["examples"] is None
-    assert found["top5"] is None
+    assert outcome["training_s"] == times[-1]
+    assert (outcome["n_labeled"], outcome["n_images"], outcome["n_test"]) == (45, 120, 30)
+    assert outcome["curation"] == []
+    assert outcome["examples"] is None
+    assert outcome["top5"] is None
 
 
 def test_a_run_notes_how_many_useful_labels_and_suspects_are_wrong():
-    found = measured("percentile")
-    assert found["share_wrong"] == pytest.approx(9 / 45)
-    assert [judged["round"] for judged in found["curation"]] == [0, 1, 2]
-    for judged in found["curation"]:
+    outcome = measured("percentile")
+    assert outcome["share_wrong"] == pytest.approx(9 / 45)
+    assert [judged["round"] for judged in outcome["curation"]] == [0, 1, 2]
+    for judged in outcome["curation"]:
         n_suspects = 45 - judged["n_kept"]
         n_wrong = judged["n_kept"] * judged["wrong_kept"] + n_suspects * judged["wrong_dropped"]
         assert n_wrong == pytest.approx(9)
@@ -114,8 +114,8 @@ def test_the_five_most_probable_classes_are_looked_at_where_there_are_more():
     X, _ = colors(120)
     many = ImageData(X, np.arange(120) % 8, X, np.arange(120) % 8)
     labels = labeled_part(many.y_train, 64, seed=0)
-    found = train_and_measure(many, labels, recipe(n_steps=3), PLAN, resolve_curator("none", "images"), 0, CPU)
-    assert found["accuracy"] <= found["top5"] <= 1
+    outcome = train_and_measure(many, labels, recipe(n_steps=3), PLAN, resolve_curator("none", "images"), 0, CPU)
+    assert outcome["accuracy"] <= outcome["top5"] <= 1
 
 
 @pytest.mark.parametrize("curator", ["none", "percentile", "auto", "dips", "small_loss", "fluctuation"])

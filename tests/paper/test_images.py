@@ -116,9 +116,9 @@ def test_a_trial_says_what_computed_it_and_is_the_same_each_time():
     one, other = trial.run(), trial.run()
     assert one["device"] == "CPU"
     assert set(one["libraries"]) == {"dips", "numpy", "torch"}
-    for found in (one, other):
-        found.pop("training_s")
-        for point in found["curve"]:
+    for outcome in (one, other):
+        outcome.pop("training_s")
+        for point in outcome["curve"]:
             point.pop("elapsed_s")
     assert one == other
 
@@ -217,6 +217,6 @@ def test_without_torch_experiments_are_listed_and_refused_in_a_sentence(monkeypa
 
 
 def test_tiles_are_cut_from_the_mosaic():
-    found = replace(TRIAL, curator="percentile").run()["examples"]
-    assert len(tiles_of(found)) == len(found["rows"])
-    assert tiles_of(found)[0].shape[:2] == (image_sets.SIZE, image_sets.SIZE)
+    examples = replace(TRIAL, curator="percentile").run()["examples"]
+    assert len(tiles_of(examples)) == len(examples["rows"])
+    assert tiles_of(examples)[0].shape[:2] == (image_sets.SIZE, image_sets.SIZE)

@@ -67,19 +67,19 @@ def frame():
 
 
 def test_means_are_over_seeds_with_the_published_value_beside():
-    found = means(frame(), "method", "table", published=lambda m, t: "50" if (m, t) == ("one", "x") else None)
+    table = means(frame(), "method", "table", published=lambda m, t: "50" if (m, t) == ("one", "x") else None)
     values = 100 * frame().query("method == 'two' and table == 'y'")["accuracy"]
-    assert found.loc["two", "y"] == f"{values.mean():.2f} ± {values.std() / np.sqrt(5):.2f}"
-    assert list(found.columns) == ["x", "x, paper", "y"]
-    assert found["x, paper"].tolist() == ["50", ""]
+    assert table.loc["two", "y"] == f"{values.mean():.2f} ± {values.std() / np.sqrt(5):.2f}"
+    assert list(table.columns) == ["x", "x, paper", "y"]
+    assert table["x, paper"].tolist() == ["50", ""]
 
 
 def test_pairs_are_compared_seed_by_seed_whatever_the_order_of_rows():
     shuffled = frame().sample(frac=1, random_state=0)
-    found = paired(frame(), [("one", "two")], by="table")
-    assert found.loc["x"].tolist() == paired(shuffled, [("one", "two")], by="table").loc["x"].tolist()
+    table = paired(frame(), [("one", "two")], by="table")
+    assert table.loc["x"].tolist() == paired(shuffled, [("one", "two")], by="table").loc["x"].tolist()
     wide = frame().query("table == 'x'").pivot_table(index="seed", columns="method", values="accuracy")
-    assert found.loc["x", "difference"].startswith(f"{100 * (wide['one'] - wide['two']).mean():+.2f}")
+    assert table.loc["x", "difference"].startswith(f"{100 * (wide['one'] - wide['two']).mean():+.2f}")
 
 
 def test_a_seed_that_one_of_them_lacks_does_not_count():

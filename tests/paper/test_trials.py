@@ -76,8 +76,8 @@ def test_methods_that_are_compared_see_the_same_rows_and_noise(tables, data):
 
 
 def test_rows_of_a_table_are_split_as_the_authors_do(tables):
-    found = make_split(Trial("german", 0))
-    assert (len(found.X_labeled), len(found.X_unlabeled), len(found.X_test)) == (20, 188, 52)
+    split = make_split(Trial("german", 0))
+    assert (len(split.X_labeled), len(split.X_unlabeled), len(split.X_test)) == (20, 188, 52)
 
 
 def test_fewer_labels_are_a_part_of_the_same_labels(tables):
@@ -88,10 +88,10 @@ def test_fewer_labels_are_a_part_of_the_same_labels(tables):
 
 
 def test_so_many_rows_are_labeled_as_asked_for(tables):
-    found = make_split(Trial("german", 0, labels=50, max_unlabeled=30))
-    assert (len(found.X_labeled), len(found.X_unlabeled), len(found.X_test)) == (50, 30, 104)
-    assert np.bincount(found.y_labeled).min() >= 2
-    parts = [{tuple(r) for r in X} for X in (found.X_labeled, found.X_unlabeled, found.X_test)]
+    split = make_split(Trial("german", 0, labels=50, max_unlabeled=30))
+    assert (len(split.X_labeled), len(split.X_unlabeled), len(split.X_test)) == (50, 30, 104)
+    assert np.bincount(split.y_labeled).min() >= 2
+    parts = [{tuple(r) for r in X} for X in (split.X_labeled, split.X_unlabeled, split.X_test)]
     assert len(set.union(*parts)) == sum(map(len, parts))
 
 
@@ -101,16 +101,16 @@ def test_more_labels_than_rows_are_refused_in_words(tables):
 
 
 def test_noise_by_class_hits_the_rarest_class_most(tables):
-    found = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by class"))
-    rarest = np.bincount(found.y_true).argmin()
-    shares = [found.flipped[found.y_true == c].mean() for c in (rarest, 1 - rarest)]
+    split = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by class"))
+    rarest = np.bincount(split.y_true).argmin()
+    shares = [split.flipped[split.y_true == c].mean() for c in (rarest, 1 - rarest)]
     assert shares == pytest.approx([0.3, 0.1], abs=0.03)
 
 
 def test_noise_by_instance_is_of_about_the_share_asked_for(tables):
-    found = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by instance"))
-    assert found.flipped.mean() == pytest.approx(0.3, abs=0.1)
-    assert np.array_equal(found.flipped, found.y_true != found.y_labeled)
+    split = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by instance"))
+    assert split.flipped.mean() == pytest.approx(0.3, abs=0.1)
+    assert np.array_equal(split.flipped, split.y_true != split.y_labeled)
 
 
 def test_all_labels_are_the_true_ones_of_labeled_and_unlabeled_rows():
@@ -126,16 +126,16 @@ def test_across_countries_no_unlabeled_row_is_from_home(tables):
     from dips._paper.tables.splits import table
 
     heart = table("heart")
-    found = make_split(Trial("cross:cleveland", 0))
+    split = make_split(Trial("cross:cleveland", 0))
     american = {tuple(r) for r in heart.matrix[np.isin(heart.groups, ["cleveland", "va_long_beach"])]}
-    assert not american & {tuple(r) for r in found.X_unlabeled}
-    assert {tuple(r) for r in found.X_test} <= american
+    assert not american & {tuple(r) for r in split.X_unlabeled}
+    assert {tuple(r) for r in split.X_test} <= american
 
 
 def test_moons_have_as_many_labels_of_each_class():
-    found = make_split(Trial("moons", 0, n_labeled=200, n_unlabeled=800))
-    assert np.bincount(found.y_labeled).tolist() == [100, 100]
-    assert len(found.X_unlabeled) == 800
+    split = make_split(Trial("moons", 0, n_labeled=200, n_unlabeled=800))
+    assert np.bincount(split.y_labeled).tolist() == [100, 100]
+    assert len(split.X_unlabeled) == 800
 
 
 def test_seeds_are_the_authors_and_distinct():
@@ -186,29 +186,29 @@ def test_labels_that_are_no_codes_from_zero_come_back_as_they_were(tables):
 
 
 def test_the_percentile_curator_drops_its_share():
-    found = replace(BASE, method="curated", curator={"name": "first percentile", "drop": 0.25}).run()
-    assert found["kept"] == pytest.approx(0.75, abs=0.02)
+    outcome = replace(BASE, method="curated", curator={"name": "first percentile", "drop": 0.25}).run()
+    assert outcome["kept"] == pytest.approx(0.75, abs=0.02)
 
 
 def test_wrong_labels_found_and_pseudo_labels_right_are_counted():
-    found = replace(BASE, curator={"name": "dips"}).run()
-    assert found["wrong_found"] > 0.7
-    assert found["right_dropped"] < 0.3
-    assert 0.9 < found["pseudo_accuracy"] <= 1
+    outcome = replace(BASE, curator={"name": "dips"}).run()
+    assert outcome["wrong_found"] > 0.7
+    assert outcome["right_dropped"] < 0.3
+    assert 0.9 < outcome["pseudo_accuracy"] <= 1
 
 
 def test_probabilities_and_the_audit_are_measured():
     default = replace(BASE, labeler={"name": "auto"}, curator={"name": "beliefs"}, measure="probabilities")
-    found = default.run()
-    assert 0 < found["log_loss"] < 0.4
-    assert found["auc"] > 0.95
-    assert found["wrong_share"] == 0.2
-    assert found["p_wrong_error"] < 0.25
-    assert found["wrong_auc"] > 0.9
-    assert found["noise_low"] <= found["noise_estimate"] <= found["noise_high"]
+    outcome = default.run()
+    assert 0 < outcome["log_loss"] < 0.4
+    assert outcome["auc"] > 0.95
+    assert outcome["wrong_share"] == 0.2
+    assert outcome["p_wrong_error"] < 0.25
+    assert outcome["wrong_auc"] > 0.9
+    assert outcome["noise_low"] <= outcome["noise_estimate"] <= outcome["noise_high"]
     supervised = replace(BASE, method="supervised", measure="probabilities").run()
     assert "p_wrong_error" not in supervised
-    assert supervised["auc"] < found["auc"]
+    assert supervised["auc"] < outcome["auc"]
 
 
 def test_divergence_sees_a_difference_in_what_is_missing():
@@ -225,5 +225,5 @@ def test_the_plan_gives_labelers_the_settings_of_the_authors_code():
 
 def test_a_library_that_is_not_there_has_no_version(monkeypatch):
     monkeypatch.setitem(_MORE_LIBRARIES, "cleanlab", "a-library-that-nobody-has")
-    found = Trial("quadrants", 0, method="cleanlab").libraries()
-    assert found["a-library-that-nobody-has"] == "not installed"
+    versions = Trial("quadrants", 0, method="cleanlab").libraries()
+    assert versions["a-library-that-nobody-has"] == "not installed"

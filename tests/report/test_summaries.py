@@ -22,7 +22,7 @@ def one_bad_ward():
 
 
 @pytest.fixture(scope="module")
-def found(quick):
+def findings(quick):
     return audit(one_bad_ward(), target="outcome", curator="adaptive").findings
 
 
@@ -36,8 +36,8 @@ def test_wrong_labels_in_one_ward_are_part_of_the_share_that_looks_wrong(quick):
 
 
 @pytest.fixture(scope="module")
-def summary(found):
-    return summarize(found)
+def summary(findings):
+    return summarize(findings)
 
 
 def test_the_ward_with_the_wrong_labels_is_named(summary):
@@ -61,34 +61,34 @@ def test_an_audit_has_no_models_and_no_scores(summary):
     assert summary["headline"]["model"] == ""
 
 
-def test_every_suspect_is_drawn_in_order(found, summary):
+def test_every_suspect_is_drawn_in_order(findings, summary):
     points = summary["points"]
     ranks = [r for r in points["rank"] if r]
     assert ranks == list(range(1, summary["labels"]["n_suspects"] + 1))
-    assert points["row"][0] == found.account.sort_values("suspicion")["row"].iloc[0]
+    assert points["row"][0] == findings.account.sort_values("suspicion")["row"].iloc[0]
 
 
-def test_points_are_as_in_the_account(found, summary):
+def test_points_are_as_in_the_account(findings, summary):
     points = summary["points"]
-    account = found.account.set_index("row").loc[points["row"]]
+    account = findings.account.set_index("row").loc[points["row"]]
     assert points["confidence"] == (1000 * account["confidence"]).round().astype(int).tolist()
     age = next(c for c in points["values"] if c["name"] == "age")
     shown = [age["distinct"][k] for k in age["codes"]]
-    assert shown == [str(v) for v in found.table.columns["age"].to_pandas().iloc[np.array(points["row"]) - 1]]
+    assert shown == [str(v) for v in findings.table.columns["age"].to_pandas().iloc[np.array(points["row"]) - 1]]
 
 
-def test_of_long_values_fewer_points_are_shown(found):
+def test_of_long_values_fewer_points_are_shown(findings):
     from dataclasses import replace
 
-    table = found.table
+    table = findings.table
     noisy = table.columns.append_column("note", [[f"{i} " + "many different words " * 3 for i in range(600)]])
-    assert len(summarize(found)["points"]["row"]) == 600 < _MAX_POINTS
+    assert len(summarize(findings)["points"]["row"]) == 600 < _MAX_POINTS
     from dips._report import points
 
     original = points._BYTES
     try:
         points._BYTES = 40_000
-        few = summarize(replace(found, table=replace(table, columns=noisy)))
+        few = summarize(replace(findings, table=replace(table, columns=noisy)))
     finally:
         points._BYTES = original
     assert 200 <= len(few["points"]["row"]) < 600

@@ -47,9 +47,9 @@ def serve(finished, tmp_path):
 def until(browser, script, *arguments):
     """Wait until a script answers with something true."""
     for _ in range(100):
-        found = browser.execute_script(f"return {script}", *arguments)
-        if found:
-            return found
+        answer = browser.execute_script(f"return {script}", *arguments)
+        if answer:
+            return answer
         time.sleep(0.05)
     raise AssertionError(f"never true: {script}; the page says {said(browser)!r}")
 

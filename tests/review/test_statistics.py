@@ -15,26 +15,26 @@ from .reviews import correct, decide, desk_in
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 9), (7, 7)])
 def test_a_share_has_the_exact_interval(k, n):
     expected = binomtest(k, n).proportion_ci(method="exact")
-    found = share(k, n)
-    assert (found.value, found.low, found.high) == pytest.approx((k / n, expected.low, expected.high))
+    estimate = share(k, n)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((k / n, expected.low, expected.high))
 
 
 def test_a_total_counts_what_was_looked_at_as_known():
     assert total(0, 0, 50) is None
     everything = total(3, 50, 50)
     assert (everything.value, everything.low, everything.high) == (3, 3, 3)
-    found = total(1, 10, 110)
-    assert found.value == pytest.approx(11)
-    assert 1 < found.low < found.value < found.high < 110
+    estimate = total(1, 10, 110)
+    assert estimate.value == pytest.approx(11)
+    assert 1 < estimate.low < estimate.value < estimate.high < 110
 
 
 def test_kappa_is_cohens():
     rng = np.random.RandomState(0)
     first = rng.choice(["a", "b", "c"], 60)
     second = np.where(rng.uniform(size=60) < 0.7, first, rng.choice(["a", "b", "c"], 60))
-    found = kappa(first.tolist(), second.tolist())
-    assert found.value == pytest.approx(cohen_kappa_score(first, second))
-    assert found.low < found.value < found.high
+    estimate = kappa(first.tolist(), second.tolist())
+    assert estimate.value == pytest.approx(cohen_kappa_score(first, second))
+    assert estimate.low < estimate.value < estimate.high
 
 
 def test_the_interval_of_kappa_covers_as_often_as_it_says():
@@ -42,8 +42,8 @@ def test_the_interval_of_kappa_covers_as_often_as_it_says():
     for _ in range(300):  # two who err independently in one of ten: agreement .82, by chance .5
         truth = rng.randint(0, 2, 150)
         first, second = (truth ^ (rng.uniform(size=150) < 0.1) for _ in range(2))
-        found = kappa(first.tolist(), second.tolist())
-        hits += found.low <= 0.64 <= found.high
+        estimate = kappa(first.tolist(), second.tolist())
+        hits += estimate.low <= 0.64 <= estimate.high
     assert 0.9 <= hits / 300 <= 0.98
 
 
@@ -60,15 +60,15 @@ def test_progress_counts_suspects_and_checks_apart(finished, tmp_path):
     assert before["missed"] is None
     for row in rows:
         (decide if row in checks else correct)(desk, "anna", row)
-    found = desk.progress("anna")
-    assert (found["looked"], found["wrong"]) == (16, 14)
-    assert found["left"] == len(desk.queue.rows) - 16
-    assert found["suspects"]["wrong"] == found["suspects"]["looked"] == 14
-    assert found["precision"]["value"] == 1
-    assert found["checks"] == {"looked": 2, "wrong": 0, "n": desk.queue.n_unsuspected}
-    assert found["missed"]["value"] == 0
-    assert found["missed"]["high"] > 20
-    assert 0 < found["next"]["worth"] <= found["next"]["n"]
+    progress = desk.progress("anna")
+    assert (progress["looked"], progress["wrong"]) == (16, 14)
+    assert progress["left"] == len(desk.queue.rows) - 16
+    assert progress["suspects"]["wrong"] == progress["suspects"]["looked"] == 14
+    assert progress["precision"]["value"] == 1
+    assert progress["checks"] == {"looked": 2, "wrong": 0, "n": desk.queue.n_unsuspected}
+    assert progress["missed"]["value"] == 0
+    assert progress["missed"]["high"] > 20
+    assert 0 < progress["next"]["worth"] <= progress["next"]["n"]
 
 
 def test_the_next_ten_are_worth_less_where_little_was_found(finished, tmp_path):
@@ -85,12 +85,12 @@ def test_agreement_names_pairs_and_what_is_divided(finished, tmp_path):
     for k, row in enumerate(desk.queue.rows[:8]):
         decide(desk, "anna", row)
         (correct if k == 0 else decide)(desk, "bob", row)
-    found = desk.agreement()
-    assert found["reviewers"] == ["anna", "bob"]
-    assert found["divided"] == 1
-    assert found["pairs"][0]["n"] == 8
-    assert found["pairs"][0]["same"] == 7
-    assert found["pairs"][0]["kappa"]["value"] < 1
+    agreement = desk.agreement()
+    assert agreement["reviewers"] == ["anna", "bob"]
+    assert agreement["divided"] == 1
+    assert agreement["pairs"][0]["n"] == 8
+    assert agreement["pairs"][0]["same"] == 7
+    assert agreement["pairs"][0]["kappa"]["value"] < 1
 
 
 class Said:

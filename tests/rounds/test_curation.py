@@ -35,11 +35,11 @@ def test_the_account_and_the_curator_get_the_statistics_they_read():
 
 
 def test_statistics_are_read_at_the_labels_of_the_rows_to_be_judged():
-    found = evidence([1, 0], [True, True], at=np.array([1, 2]))
-    np.testing.assert_allclose(found.confidence, [0.7, 0.7], rtol=1e-6)
-    np.testing.assert_allclose(found.mean_probabilities, [[0.3, 0.7], [0.7, 0.3]], rtol=1e-6)
-    np.testing.assert_allclose(found.probabilities, [[0.4, 0.6], [0.9, 0.1]], rtol=1e-6)
-    assert (found.n_classes, found.round, found.features()) == (2, 1, "rows")
+    judged = evidence([1, 0], [True, True], at=np.array([1, 2]))
+    np.testing.assert_allclose(judged.confidence, [0.7, 0.7], rtol=1e-6)
+    np.testing.assert_allclose(judged.mean_probabilities, [[0.3, 0.7], [0.7, 0.3]], rtol=1e-6)
+    np.testing.assert_allclose(judged.probabilities, [[0.4, 0.6], [0.9, 0.1]], rtol=1e-6)
+    assert (judged.n_classes, judged.round, judged.features()) == (2, 1, "rows")
 
 
 def test_out_of_fold_probabilities_are_missing_for_pseudo_labels():

@@ -51,6 +51,6 @@ def test_a_fit_over_connect_is_the_same(java, claims, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path / "labeled.parquet"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("kind").startswith("pyspark.sql.connect")
-    assert found == {"rows": 400, "same": True}
+    over_connect = json.loads(done.stdout.splitlines()[-1])
+    assert over_connect.pop("kind").startswith("pyspark.sql.connect")
+    assert over_connect == {"rows": 400, "same": True}

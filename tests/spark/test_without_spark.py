@@ -10,7 +10,7 @@ from dips import SparkPool
 from dips._data.arrow import as_array
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
-from dips._spark.executors import compare, found
+from dips._spark.executors import compare, installed
 from dips._spark.worker import ROW, FilePlaces, Reader
 
 READER = Reader(("a",), as_array)
@@ -91,13 +91,13 @@ def test_errors_of_others_pass():
 
 
 def test_other_versions_on_executors_are_refused():
-    here = found(["numpy"])
+    here = installed(["numpy"])
     with pytest.raises(ValueError, match=r"The executors have numpy 1.0 instead of .*; install the driver's versions"):
         compare(here, [here, here | {"numpy": "1.0"}])
 
 
 def test_a_missing_kernel_on_executors_is_said():
-    here = found([]) | {"kernel": "yes"}
+    here = installed([]) | {"kernel": "yes"}
     with pytest.warns(UserWarning, match="The executors have no compiled kernel"):
         compare(here, [here | {"kernel": "no"}])
 

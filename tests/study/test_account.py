@@ -147,8 +147,8 @@ def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
     curator = SimpleNamespace(answers_=np.column_stack([p, 1 - p]), noise_rate_=0.01, noise_interval_=(0.0, 0.02))
     judge = SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": table["checked"]}))
     uneven = uneven_values(judge, study, 0)
-    assert [v.value for v in uneven.found] == ["B"]
-    assert not table["checked"][uneven.found[0].rows].any()
+    assert [v.value for v in uneven.values] == ["B"]
+    assert not table["checked"][uneven.values[0].rows].any()
     assert noise_estimate(judge, uneven) == 0.01  # of labels as given; the values were tested on the others only
     judge.samples_["verified"] = False
     assert noise_estimate(judge, uneven) > 0.03

@@ -66,10 +66,10 @@ def test_codes_for_missing_and_slips_are_far_out_and_long_tails_are_not():
     frame.loc[[7, 9], "age"] = 999
     frame.loc[4, "score"] = -60
     table = read_table(frame)
-    found = {r["column"]: r for r in find_outliers(table, understand(table))}
-    assert set(found) == {"age", "score"}
-    assert (found["age"]["values"], found["age"]["rows"]) == ([999.0], [8, 10])
-    assert found["score"]["rows"] == [5]
+    outliers = {r["column"]: r for r in find_outliers(table, understand(table))}
+    assert set(outliers) == {"age", "score"}
+    assert (outliers["age"]["values"], outliers["age"]["rows"]) == ([999.0], [8, 10])
+    assert outliers["score"]["rows"] == [5]
 
 
 def test_a_constant_or_short_column_has_no_far_out_numbers():
@@ -88,10 +88,10 @@ def test_columns_of_noise_are_marked_and_the_one_that_matters_is_not():
         p = 1 / (1 + np.exp(-4 * X[:, 0] - 0.3 * X[:, 1:] @ np.ones(X.shape[1] - 1)))
         return np.column_stack([1 - p, p])
 
-    found = importance(answer, preparation, X, np.where(right, codes, 1 - codes), METRICS["accuracy"], 1)
-    assert next(iter(found)) == "a"
-    assert [name for name, each in found.items() if each.is_clear] == ["a"]
-    assert all(each.low <= each.loss <= each.high for each in found.values())
+    importances = importance(answer, preparation, X, np.where(right, codes, 1 - codes), METRICS["accuracy"], 1)
+    assert next(iter(importances)) == "a"
+    assert [name for name, each in importances.items() if each.is_clear] == ["a"]
+    assert all(each.low <= each.loss <= each.high for each in importances.values())
 
 
 def test_the_cost_metric_answers_for_safety():

@@ -100,15 +100,15 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     X = Preparation(study.schema).learn(study.table).encode(study.table)
     swapped = study.target.codes.copy()
     swapped[split.test] = 1 - swapped[split.test]
-    found = []
+    runs = []
     other = replace(study.target, labels=replace(study.target.labels, codes=swapped))
     for k, target in enumerate((study.target, other)):
         folder = RunFolder(tmp_path / str(k))
         folder.begin("")
-        found.append(compare(Examples(X, target.codes), target, split, settings, folder))
-    assert found[0].validation == found[1].validation
-    assert found[0].chosen == found[1].chosen
-    assert all((found[0].test[name] == found[1].test[name]).all() for name in found[0].test)
+        runs.append(compare(Examples(X, target.codes), target, split, settings, folder))
+    assert runs[0].validation == runs[1].validation
+    assert runs[0].chosen == runs[1].chosen
+    assert all((runs[0].test[name] == runs[1].test[name]).all() for name in runs[0].test)
 
 
 def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
@@ -233,14 +233,14 @@ def test_a_column_that_tells_the_label_is_found():
     table = read_table(labeled.drop(columns="outcome"))
     codes = (labeled["outcome"] == "ill").to_numpy().astype(int)
     preparation = Preparation(understand(table)).learn(table)
-    found = LeakCheck(preparation, preparation.encode(table), codes, np.arange(110)).leaks()
-    assert [leak.columns for leak in found] == [("died_on",)]
+    leaks = LeakCheck(preparation, preparation.encode(table), codes, np.arange(110)).leaks()
+    assert [leak.columns for leak in leaks] == [("died_on",)]
 
 
 def test_an_audit_and_a_study_list_the_same_suspects(run):
-    found = audit(TABLE, target="outcome")
-    assert found.suspects()["row"].tolist() == run.suspects()["row"].tolist()
-    assert found.share_wrong == pytest.approx(run.metrics["labels"]["estimated_share_wrong"])
+    audited = audit(TABLE, target="outcome")
+    assert audited.suspects()["row"].tolist() == run.suspects()["row"].tolist()
+    assert audited.share_wrong == pytest.approx(run.metrics["labels"]["estimated_share_wrong"])
 
 
 def test_more_than_two_classes_and_numbers_as_labels(tmp_path):

@@ -104,13 +104,13 @@ def test_no_patient_is_on_both_sides_of_the_folds_of_an_audit(monkeypatch):
             yield train, test
 
     monkeypatch.setattr(learning, "training_and_test", note)
-    found = audit(VISITS, target="outcome", group="patient_id")
+    audited = audit(VISITS, target="outcome", group="patient_id")
     patient = VISITS["patient_id"].to_numpy()
     assert seen
     assert all(not set(patient[train]) & set(patient[test]) for train, test in seen)
     # Outcomes have nothing to do with the columns: only a model that knew the patient could say them.
     torn = audit(VISITS.drop(columns="patient_id"), target="outcome")
-    assert found.samples["out_of_fold"].mean() < 0.6 < torn.samples["out_of_fold"].mean()
+    assert audited.samples["out_of_fold"].mean() < 0.6 < torn.samples["out_of_fold"].mean()
 
 
 @pytest.mark.parametrize("curator", ["auto", "adaptive"])
@@ -132,12 +132,12 @@ def with_duplicates():
 
 def test_duplicates_are_counted_listed_and_contrary_labels_are_suspects(tmp_path):
     frame = with_duplicates()
-    found = audit(frame, target="outcome", curator="adaptive")
-    notes = " ".join(found.findings.notes)
+    audited = audit(frame, target="outcome", curator="adaptive")
+    notes = " ".join(audited.findings.notes)
     assert "340 rows repeat an earlier one in every column (row 1001, 1002" in notes
     assert "40 unlabeled rows are the same as a labeled one." in notes
     assert "200 labels contradict those of rows that are the same; they are suspects." in notes
-    suspects = found.suspects().set_index("row")
+    suspects = audited.suspects().set_index("row")
     assert {*range(1, 101), *range(1001, 1101)} <= set(suspects.index)
     assert suspects.loc[1, "reason"].startswith("row 1001 is the same and has the label")
 
@@ -160,8 +160,8 @@ def test_rows_that_are_often_the_same_are_no_duplicates():
 
 def test_three_equal_rows_outvote_the_fourth():
     same, nobody = np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, dtype=bool)
-    found = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary
-    assert found.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
+    contrary = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary
+    assert contrary.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
 
 
 def churn(n=1200, flipped=0.08, seed=0):
@@ -215,10 +215,10 @@ def test_a_leak_of_two_dates_is_found():
 
 def test_an_audit_says_that_a_column_leaks():
     frame, left, label = churn(500)
-    found = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
-    assert list(found.findings.leaks) == ["closed"]
-    assert any(w.startswith("'closed' predicts the label almost alone (") for w in found.findings.warnings)
-    assert found.findings.reading["leaks"][0]["columns"] == ["closed"]
+    audited = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
+    assert list(audited.findings.leaks) == ["closed"]
+    assert any(w.startswith("'closed' predicts the label almost alone (") for w in audited.findings.warnings)
+    assert audited.findings.reading["leaks"][0]["columns"] == ["closed"]
 
 
 def rare(n=3000, n_positive=21, seed=0):
@@ -256,21 +256,21 @@ def test_a_verified_label_outvotes_rows_that_are_the_same():
     codes, verified = np.zeros(60, dtype=int), np.zeros(60, dtype=bool)
     same = np.flatnonzero(frame["a"] == frame["a"].mode()[0])
     codes[same[0]], verified[same[0]] = 1, True
-    found = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, verified=verified)
-    assert found.contrary["row"].tolist() == same[1:].tolist()
-    assert set(found.contrary["code"]) == {1}
-    alone = Duplicates(found.same, codes, by_nature=False, verified=np.zeros(60, dtype=bool))
+    duplicates = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, verified=verified)
+    assert duplicates.contrary["row"].tolist() == same[1:].tolist()
+    assert set(duplicates.contrary["code"]) == {1}
+    alone = Duplicates(duplicates.same, codes, by_nature=False, verified=np.zeros(60, dtype=bool))
     assert alone.contrary["row"].tolist() == same[:1].tolist()
 
 
 def test_a_verified_label_is_no_suspect_where_others_contradict_it():
     frame = with_duplicates()
     frame["checked"] = np.where(frame.index < 100, "yes", "no")
-    found = audit(frame, target="outcome", curator="adaptive", verified="checked")
-    suspects = set(found.suspects()["row"])
+    audited = audit(frame, target="outcome", curator="adaptive", verified="checked")
+    suspects = set(audited.suspects()["row"])
     assert not suspects & set(range(1, 101))
     assert set(range(1001, 1101)) <= suspects
-    assert any("100 labels contradict those of rows that are the same" in note for note in found.findings.notes)
+    assert any("100 labels contradict those of rows that are the same" in note for note in audited.findings.notes)
 
 
 def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_out():

@@ -56,12 +56,12 @@ def test_the_positive_class_may_be_the_first():
 
 def test_intervals_hold_their_value_and_gains_are_paired():
     y, p = example()
-    found = intervals(y, {"plain": p, "same": p, "worse": p[:, ::-1]}, positive=1, baseline="plain")
-    for record in (r for model in found.values() for r in model.values()):
+    scores = intervals(y, {"plain": p, "same": p, "worse": p[:, ::-1]}, positive=1, baseline="plain")
+    for record in (r for model in scores.values() for r in model.values()):
         assert record["low"] <= record["value"] <= record["high"]
     for name in METRICS:
-        assert found["same"][name]["gain"] == {"value": 0, "low": 0, "high": 0}
-        assert found["worse"][name]["gain"]["high"] < 0  # for log loss too: a gain is for the better
+        assert scores["same"][name]["gain"] == {"value": 0, "low": 0, "high": 0}
+        assert scores["worse"][name]["gain"]["high"] < 0  # for log loss too: a gain is for the better
 
 
 @pytest.mark.parametrize("name", ["ROC AUC", "roc-auc", "roc_auc", " Roc_Auc "])

@@ -88,20 +88,20 @@ def test_characterize_says_why_and_ranks_as_the_command_line_does(pyplot):
     X = rng.normal(size=(200, 3))
     y = np.where((X[:, 0] > 0) ^ (rng.rand(200) < 0.1), "ill", "well")
     for curator in ("auto", "adaptive"):
-        found = dips.characterize(None, X, y, random_state=0, curator=curator, track=[0, 1])
+        characterized = dips.characterize(None, X, y, random_state=0, curator=curator, track=[0, 1])
         by_command = audit(pd.DataFrame(X, columns=list("abc")).assign(y=y), target="y", curator=curator)
-        suspects = found.suspects()
+        suspects = characterized.suspects()
         assert suspects["reason"].str.contains("models that had not seen the row gave").all()
         assert by_command.suspects()["reason"].str.contains("models that had not seen the row gave").all()
         if curator == "auto":
             assert suspects["p_wrong"].is_monotonic_decreasing
         else:
-            unseen = pd.Series(found.model.curator_.out_of_fold_)[suspects.index]
+            unseen = pd.Series(characterized.model.curator_.out_of_fold_)[suspects.index]
             assert (suspects["confidence"].astype(float) * unseen).is_monotonic_increasing
-        assert len(found.plot_curves().lines) == 2
-        assert found.plot_map().get_xlabel() == "uncertainty"
-        assert found.plot_calibration().get_xlabel() == "probability of well"
-        assert "of 200 labels are suspect" in found._repr_html_()
+        assert len(characterized.plot_curves().lines) == 2
+        assert characterized.plot_map().get_xlabel() == "uncertainty"
+        assert characterized.plot_calibration().get_xlabel() == "probability of well"
+        assert "of 200 labels are suspect" in characterized._repr_html_()
 
 
 def test_a_run_scores_a_table_that_holds_the_truth(run):

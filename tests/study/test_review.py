@@ -74,12 +74,12 @@ def test_scores_on_verified_labels_stand_apart(before, after):
 
 
 def test_two_runs_are_compared_on_the_same_rows(before, after):
-    found = compare_runs(before, after)
-    assert found["n_held_out"] == len(after.held_out)
-    assert found["scores"]["all"]["before"]["accuracy"]["gain"]["value"] == 0
-    assert found["scores"]["verified"]["n"] + len(after.held_out[~after.held_out["verified"]]) == len(after.held_out)
-    fates = found["suspects"]["fates"]
-    assert sum(fates.values()) == found["suspects"]["n_gone"] >= 20
+    comparison = compare_runs(before, after)
+    assert comparison["n_held_out"] == len(after.held_out)
+    assert comparison["scores"]["all"]["before"]["accuracy"]["gain"]["value"] == 0
+    assert comparison["scores"]["verified"]["n"] == after.held_out["verified"].sum()
+    fates = comparison["suspects"]["fates"]
+    assert sum(fates.values()) == comparison["suspects"]["n_gone"] >= 20
     assert set(fates) <= {
         "corrected to ill",
         "corrected to well",
@@ -87,8 +87,8 @@ def test_two_runs_are_compared_on_the_same_rows(before, after):
         "unlabeled",
         "not suspect any more",
     }
-    stayed = len(after.suspects()) - found["suspects"]["n_new"]
-    assert found["suspects"]["n_stayed"] == stayed == len(before.suspects()) - found["suspects"]["n_gone"]
+    stayed = len(after.suspects()) - comparison["suspects"]["n_new"]
+    assert comparison["suspects"]["n_stayed"] == stayed == len(before.suspects()) - comparison["suspects"]["n_gone"]
 
 
 def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsys):
@@ -146,9 +146,9 @@ def test_runs_that_count_costs_are_compared_by_them(place, before, after, tmp_pa
     costly = {"metric": "cost", "costs": {"ill": 5}, "corrections": place / "corrections.csv", "rounds": 2}
     run = fit(place / "patients.csv", "outcome", tmp_path / "costly", **costly, time_limit=1e-6)
     assert run.metrics["test_verified"]["plain"]["cost"]["value"] > 0
-    found = compare_runs(before, run)
-    assert found["scores"]["verified"]["after"]["cost"]["gain"]
-    assert "cost per row *" in render_difference(found)
+    comparison = compare_runs(before, run)
+    assert comparison["scores"]["verified"]["after"]["cost"]["gain"]
+    assert "cost per row *" in render_difference(comparison)
 
 
 def test_runs_on_other_tables_are_refused(before, tmp_path):
@@ -228,9 +228,9 @@ def test_a_reviewer_error_that_makes_no_sense_is_refused(settings, message):
 
 def test_nothing_of_the_data_becomes_markup_on_the_page(before, after):
     hostile = "<img src=x onerror=alert(1)>"
-    found = compare_runs(before, after)
-    found |= {"target": hostile}
-    found["suspects"]["gone"][0] |= {"name": hostile, "given_label": hostile, "fate": hostile}
-    page = render_difference(found)
+    comparison = compare_runs(before, after)
+    comparison |= {"target": hostile}
+    comparison["suspects"]["gone"][0] |= {"name": hostile, "given_label": hostile, "fate": hostile}
+    page = render_difference(comparison)
     assert "<img" not in page
     assert "&lt;img" in page

@@ -75,9 +75,9 @@ def test_a_new_module_is_found_by_itself(tmp_path, monkeypatch):
     import shapes_of_a_test
 
     shapes_of_a_test.Holder.base = Shape
-    found = Registry("shape", Shape, Shape).discover("shapes_of_a_test", shapes_of_a_test.__path__)
-    assert {cls.__name__ for cls in found.values()} == {"Circle"}
-    assert found["Circle"].name == "circle"
+    discovered = Registry("shape", Shape, Shape).discover("shapes_of_a_test", shapes_of_a_test.__path__)
+    assert {cls.__name__ for cls in discovered.values()} == {"Circle"}
+    assert discovered["Circle"].name == "circle"
     del sys.modules["shapes_of_a_test"], sys.modules["shapes_of_a_test.circle"]
 
 

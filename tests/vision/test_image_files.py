@@ -58,11 +58,11 @@ def test_damaged_files_are_refused_by_name_or_left_out(folder, when):
     for cache in (False, folder / "cache"):
         with pytest.raises(ValueError, match=r"1 of 4 image files in .* cannot be read: 1\.png \(.+\)\..*skip_damaged"):
             read(folder, cache=cache)
-        found = read(folder, skip_damaged=True, cache=cache)
-        assert found.names == ["0.png", "2.png", "3.png"]
-        assert list(found.damaged) == ["1.png"]
-        assert found.images[:, 0, 0, 0].tolist() == [0, 20, 30]
-        assert "1 files cannot be read and are left out: 1.png" in found.notes[-1]
+        images = read(folder, skip_damaged=True, cache=cache)
+        assert images.names == ["0.png", "2.png", "3.png"]
+        assert list(images.damaged) == ["1.png"]
+        assert images.images[:, 0, 0, 0].tolist() == [0, 20, 30]
+        assert "1 files cannot be read and are left out: 1.png" in images.notes[-1]
 
 
 def test_what_was_left_out_is_told_and_its_label_with_it(folder):
@@ -84,9 +84,9 @@ def test_a_folder_of_damaged_files_is_refused_even_if_they_may_be_left_out(folde
 def test_sizes_are_kept_or_chosen(folder):
     assert read(folder, size="auto").size == (10, 12)
     save(folder / "wide.png", size=(20, 10))
-    found = read(folder, size="auto")
-    assert found.size == (96, 96)
-    assert found.notes == ["5 of 5 images are resized to 96 by 96 pixels."]
+    images = read(folder, size="auto")
+    assert images.size == (96, 96)
+    assert images.notes == ["5 of 5 images are resized to 96 by 96 pixels."]
     assert read(folder, size=(10, 12)).notes == ["1 of 5 images are resized to 10 by 12 pixels."]
 
 

@@ -81,12 +81,12 @@ def test_tensors_of_all_kinds_come_back(tmp_path):
     tensors = {str(kind): torch.arange(6).reshape(2, 3).to(kind) for kind in kinds}
     tensors |= {"scalar": torch.tensor(7), "empty": torch.zeros(0, 3), "mask": torch.tensor([True, False])}
     write_tensors(tmp_path / "t", tensors, {"said": "ü"})
-    found, about = read_tensors(tmp_path / "t")
+    stored, about = read_tensors(tmp_path / "t")
     assert about == {"said": "ü"}
-    assert list(found) == list(tensors)
+    assert list(stored) == list(tensors)
     for name, tensor in tensors.items():
-        assert found[name].dtype == tensor.dtype
-        assert torch.equal(found[name], tensor)
+        assert stored[name].dtype == tensor.dtype
+        assert torch.equal(stored[name], tensor)
 
 
 def test_the_file_is_laid_out_as_safetensors_says(tmp_path):

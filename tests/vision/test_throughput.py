@@ -7,8 +7,8 @@ from .examples import CPU, colors, pool, recipe
 
 
 def test_the_parts_of_a_step_are_timed():
-    found = breakdown(pool(), recipe(), n_steps=2)
-    assert set(found) == {"step", "augmentation", "network", "optimizer", "rest"}
+    times_ms = breakdown(pool(), recipe(), n_steps=2)
+    assert set(times_ms) == {"step", "augmentation", "network", "optimizer", "rest"}
     assert copy_bandwidth(CPU, 2**16) > 0
     assert steps_per_second(pool(), recipe(), n_runs=2, n_steps=1) > 0
 

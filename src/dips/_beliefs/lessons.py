@@ -71,11 +71,11 @@ class Review:
         if lessons is None:
             return noise
         n, unseen, looked = self.labels.size, ~self.verified.mask, np.flatnonzero(self.teaches)
-        found = (1 - self.revise(before)[looked, self.given[looked]]).sum()
-        mean = (found + lessons.p_wrong()[unseen].sum()) / n
+        seen_wrong = (1 - self.revise(before)[looked, self.given[looked]]).sum()
+        mean = (seen_wrong + lessons.p_wrong()[unseen].sum()) / n
         draws = [p_wrong[unseen].sum() / n for p_wrong in lessons.draws()]
         sd = np.hypot(np.std(draws), unseen.mean() * (noise.high - noise.low) / 4)
-        low, high = max(found / n, mean - 2 * sd), min(1.0, mean + 2 * sd)
+        low, high = max(seen_wrong / n, mean - 2 * sd), min(1.0, mean + 2 * sd)
         return replace(noise, mean=float(mean), low=float(low), high=float(high))
 
     def _with_answers(self, belief: Array) -> Array:

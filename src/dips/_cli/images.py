@@ -81,18 +81,18 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
 
     with _ImageObserver(not given["as_json"]) as observer:
         judged = audit_images(Path(given["data"][0]).expanduser(), settings, _command(), observer)
-    found = judged.findings
-    account = found.account.reset_index()
-    suspects, n_labeled = suspects_of(account), int(found.is_given.sum())
+    findings = judged.findings
+    account = findings.account.reset_index()
+    suspects, n_labeled = suspects_of(account), int(findings.is_given.sum())
     if given["out"] is not None:
         write_frame(account if given["every_row"] else suspects, given["out"])
     if given["report"] is not None:
         judged.write_report(given["report"])
-    shares = {"estimated_share_wrong": found.noise_rate, "share_wrong_interval": found.noise_interval}
+    shares = {"estimated_share_wrong": findings.noise_rate, "share_wrong_interval": findings.noise_interval}
     labels = shares | {"n_suspects": len(suspects)}
     if given["as_json"]:
         records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
-        about = {"warnings": found.warnings, "reading": {"notes": found.notes}}
+        about = {"warnings": findings.warnings, "reading": {"notes": findings.notes}}
         print_json({"n_labeled": n_labeled, **labels, "suspects": records, **about})
     else:
         _print_labels(labels, n_labeled)

@@ -102,13 +102,13 @@ class Corrections:
             raise DataError(f"{self._line(line)} says 'keep', but the row has no label to keep; write a class.")
         if label in (KEEP, UNLABEL):
             return given if label == KEEP else -1
-        found = next((form for form in _forms(label) if form in known), None)
-        if found is None:
+        name = next((form for form in _forms(label) if form in known), None)
+        if name is None:
             raise DataError(
                 f"{self._line(line)} gives the label {label!r}; write 'keep', 'unlabeled' or a class of the table: "
                 f"{_some(list(known))}."
             )
-        return known[found]
+        return known[name]
 
     def find(self, n_rows: int, keys: dict[str, list[str | None]]) -> Rows:
         """Position of each line's row: by its number, where the row still has the key, or else by the key."""
@@ -139,14 +139,14 @@ class Corrections:
         row, forms = self.rows[line], _key_forms(key)
         if row is not None and 0 <= row < len(of_table) and of_table[row] in forms:
             return row
-        found = next((places[form] for form in forms if form in places), [])
-        if len(found) != 1:
-            there = "no row of the table has" if not found else f"{len(found)} rows of the table have"
+        matching = next((places[form] for form in forms if form in places), [])
+        if len(matching) != 1:
+            there = "no row of the table has" if not matching else f"{len(matching)} rows of the table have"
             raise DataError(
                 f"{self._line(line)} names {', '.join(map(str, key))!r}, which {there}; name one row, by a key that no "
                 "two rows share or by 'row'."
             )
-        return found[0]
+        return matching[0]
 
     def _refuse_repeated(self, rows: Rows) -> None:
         first: dict[int, int] = {}

@@ -61,8 +61,8 @@ def find_date_format(cells: pa.ChunkedArray) -> str | None:
     if len(formats) == 1 and len(known) > SOME:  # what the first rows leave open, the others may decide
         rivals = [f for f in (formats[0], swapped(formats[0])) if f is not None]
         formats = [max(rivals, key=lambda f: int(dates(known, f).notna().sum()))]
-    found = _AND.join(formats)
-    return found if float(dates(known, found).notna().mean()) >= MOSTLY else None
+    date_format = _AND.join(formats)
+    return date_format if float(dates(known, date_format).notna().mean()) >= MOSTLY else None
 
 
 def is_date_format(name: Any) -> bool:

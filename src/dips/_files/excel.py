@@ -53,7 +53,7 @@ def read_sheet(
     book = None
     try:
         book = openpyxl.load_workbook(source, read_only=True, data_only=True, keep_links=False)
-        sheets = {str(found.title): found for found in book.worksheets}
+        sheets = {str(worksheet.title): worksheet for worksheet in book.worksheets}
         names = list(sheets)
         name = _first_that_fits(path, sheets, wanted) if sheet is None else _named(sheet, names, path)
         rows = list(_rows(sheets[name], CellCount(path)))

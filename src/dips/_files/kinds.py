@@ -132,12 +132,12 @@ def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) ->
             return f"{bare} is read with a decimal point{_or_type(column, 'number:comma', 'if thousands are meant')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
         return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
-    found = units(known)
-    if len(found) > 1:
-        return f"several units ({', '.join(list(found)[:4])}); amounts are not converted"
-    if "%" in found and found["%"] < len(known):
-        return f"{found['%']:,} of {len(known):,} numbers have a percent sign, which is left away"
-    return f"amounts in {next(iter(found))}" if found else ""
+    n_by_unit = units(known)
+    if len(n_by_unit) > 1:
+        return f"several units ({', '.join(list(n_by_unit)[:4])}); amounts are not converted"
+    if "%" in n_by_unit and n_by_unit["%"] < len(known):
+        return f"{n_by_unit['%']:,} of {len(known):,} numbers have a percent sign, which is left away"
+    return f"amounts in {next(iter(n_by_unit))}" if n_by_unit else ""
 
 
 def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -> None:

@@ -76,8 +76,8 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
 
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
-    found = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
-    counts = pc.value_counts(pc.struct_field(found.drop_null(), "unit")).to_pylist()
+    matches = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
+    counts = pc.value_counts(pc.struct_field(matches.drop_null(), "unit")).to_pylist()
     return {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: -c["counts"])}
 
 

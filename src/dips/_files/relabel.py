@@ -62,8 +62,8 @@ def relabeled(
     if kind in EXCEL:
         with open_bytes(path, compression) as stream:
             content = stream.read()
-        found = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
-        place = (found.name, found.n_above, names.index(target))
+        of_file = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
+        place = (of_file.name, of_file.n_above, names.index(target))
         return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
     opened = partial(open_bytes, path, compression)
     dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))

@@ -15,7 +15,7 @@ from dips.exceptions import DataError
 def named_sources(data: Any) -> list[Any]:
     """Return every table that was named, a pattern such as ``ward_*.csv`` as the files that match it, in order."""
     several = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
-    return [found for one in several for found in _matching(one)]
+    return [source for one in several for source in _matching(one)]
 
 
 def _matching(one: Any) -> list[Any]:
@@ -24,7 +24,7 @@ def _matching(one: Any) -> list[Any]:
     path = os.path.expanduser(one)
     if not glob.has_magic(path) or os.path.exists(path):
         return [one]
-    found = sorted(glob.glob(path, recursive=True))
-    if not found:
+    paths = sorted(glob.glob(path, recursive=True))
+    if not paths:
         raise DataError(f"No file matches {one}.")
-    return found
+    return paths

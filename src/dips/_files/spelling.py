@@ -34,8 +34,8 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
 
     Examples
     --------
-    >>> found = find_variants({"Yes": 50, "yes": 9, "Y": 4, "No": 80, "N": 2})
-    >>> [(v.label, list(v.spellings)) for v in found]
+    >>> variants = find_variants({"Yes": 50, "yes": 9, "Y": 4, "No": 80, "N": 2})
+    >>> [(v.label, list(v.spellings)) for v in variants]
     [('No', ['No', 'N']), ('Yes', ['Yes', 'yes', 'Y'])]
     >>> find_variants({"grade 1": 50, "grade 2": 3, "male": 40, "female": 40})
     []
@@ -47,12 +47,12 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
     for label, key in _with_one_yes(keys).items():
         groups.setdefault(key, []).append(label)
     _join_slips(groups, counts)
-    found = []
+    variants = []
     for labels in groups.values():
         if len(labels) > 1:
             ordered = sorted(labels, key=lambda label: (-counts[label], label))
-            found.append(Variants(ordered[0], {label: counts[label] for label in ordered}))
-    return sorted(found, key=lambda v: v.label)
+            variants.append(Variants(ordered[0], {label: counts[label] for label in ordered}))
+    return sorted(variants, key=lambda v: v.label)
 
 
 def plain(label: str) -> str:

@@ -84,8 +84,8 @@ def _is_interrupted(error: Exception) -> bool:
 
 
 def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> str:
-    found = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-    names = [name for (name,) in found if not name.startswith("sqlite_")]
+    rows = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    names = [name for (name,) in rows if not name.startswith("sqlite_")]
     if asked is not None and asked in names:
         return asked
     if asked is None and len(names) == 1:

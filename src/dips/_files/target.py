@@ -140,11 +140,11 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
         return []
     words = pc.utf8_trim_whitespace(raw.cast(pa.string()))
     counts = pc.value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
-    found = {c["values"]: c["counts"] for c in counts.to_pylist()}
-    if not found:
+    n_by_word = {c["values"]: c["counts"] for c in counts.to_pylist()}
+    if not n_by_word:
         return []
-    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(found.items()))
-    keep_it = option("keep_label", next(iter(found)))
+    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(n_by_word.items()))
+    keep_it = option("keep_label", next(iter(n_by_word)))
     return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say {keep_it}."]
 
 

@@ -27,11 +27,11 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     {'zip': 'category', 'seen': 'date:month-first'}
     """
     if isinstance(types, Mapping):
-        found = dict(types)
+        by_column = dict(types)
     else:
         pairs = [types] if isinstance(types, str) else list(types)
-        found = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
-    for column, told in found.items():
+        by_column = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
+    for column, told in by_column.items():
         kind, _, how = str(told).partition(":")
         is_form = kind == "date" and "%" in how and is_date_format(how)
         if not column or kind not in KINDS_TO_TELL or not (not how or how in _HOW.get(kind, ()) or is_form):
@@ -39,7 +39,7 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
                 f"type {f'{column}={told}'!r} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where number "
                 "may be number:comma or number:point, and date date:day-first, date:month-first or date:%d.%m.%Y."
             )
-    return found
+    return by_column
 
 
 def told_column(name: str, raw: pa.ChunkedArray, told: str) -> Column:
@@ -70,16 +70,16 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
 
 
 def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
-    found = how if "%" in how else find_date_format(cells)
-    if found is None:
+    date_format = how if "%" in how else find_date_format(cells)
+    if date_format is None:
         raise DataError(
             f"Column {column.name!r} is told to hold dates, but the form of cells such as {column.example!r} is not "
             f"known; name it, as in {column.name}=date:%d.%m.%Y."
         )
-    if how.endswith("-first") and not found.startswith(f"%{how[0]}"):
-        found = swapped(found) or found
-    column.date_format = found
-    _say_unread(column, cells, dates(cells, found).notna().to_numpy(), "dates")
+    if how.endswith("-first") and not date_format.startswith(f"%{how[0]}"):
+        date_format = swapped(date_format) or date_format
+    column.date_format = date_format
+    _say_unread(column, cells, dates(cells, date_format).notna().to_numpy(), "dates")
 
 
 def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:

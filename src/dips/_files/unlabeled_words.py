@@ -25,8 +25,8 @@ def find_unlabeled_words(counts: Mapping[str, int]) -> dict[str, int]:
     >>> find_unlabeled_words({"churned": 40, "stayed": 90, "pending": 700, "N/a": 3})
     {'pending': 700, 'N/a': 3}
     """
-    found = {label: n for label, n in counts.items() if plain(label) in _WORDS and not _is_doubtful(label, counts)}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    likely = {label: n for label, n in counts.items() if plain(label) in _WORDS and not _is_doubtful(label, counts)}
+    return dict(sorted(likely.items(), key=lambda item: -item[1]))
 
 
 def _is_doubtful(label: str, counts: Mapping[str, int]) -> bool:

@@ -53,8 +53,8 @@ class Album:
     @property
     def labels(self) -> pd.Series:
         """Labels as texts, None where there is none, by the names of the files."""
-        found = [None if label is None else str(label) for label in self.target.names(self.target.codes)]
-        return pd.Series(found, pd.Index(self.read.names, name=FILE), dtype=object)
+        texts = [None if label is None else str(label) for label in self.target.names(self.target.codes)]
+        return pd.Series(texts, pd.Index(self.read.names, name=FILE), dtype=object)
 
     @property
     def images(self) -> Array:

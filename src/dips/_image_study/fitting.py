@@ -175,12 +175,12 @@ def _scored(
     p, given = clf.predict_proba(album.images[test]), album.labels.iloc[test]
     codes = np.searchsorted(clf.classes_, given.to_numpy())
     metrics = {name: METRICS[name] for name in _SCORED}
-    found = intervals(codes, {_NETWORK: p}, len(clf.classes_) - 1, _NETWORK, settings.seed, metrics)[_NETWORK]
+    scores = intervals(codes, {_NETWORK: p}, len(clf.classes_) - 1, _NETWORK, settings.seed, metrics)[_NETWORK]
     counts, is_verified = np.bincount(codes), album.verified.mask[test]
     named = {"row": test, FILE: given.index, "given_label": given.to_numpy(), "verified": is_verified}
     return _HeldOut(
         pd.DataFrame(named).assign(**{f"p({c})": p[:, k] for k, c in enumerate(clf.classes_)}),
-        {name: {k: found[name][k] for k in ("value", "low", "high")} for name in _SCORED},
+        {name: {k: scores[name][k] for k in ("value", "low", "high")} for name in _SCORED},
         int(is_verified.sum()),
         {"label": str(clf.classes_[counts.argmax()]), "accuracy": float(counts.max() / codes.size)},
     )

@@ -121,9 +121,9 @@ class Experiment:
 
     def trials(self, plan: Plan) -> list[Any]:
         """The trials, those of the first seed first, so that the first part of them is a fair sample of all."""
-        found = [cell.trial for cell in self.chosen(plan)]
-        ranks = {seed: rank for rank, seed in enumerate(dict.fromkeys(t.seed for t in found))}
-        return sorted(found, key=lambda t: ranks[t.seed])
+        trials = [cell.trial for cell in self.chosen(plan)]
+        ranks = {seed: rank for rank, seed in enumerate(dict.fromkeys(t.seed for t in trials))}
+        return sorted(trials, key=lambda t: ranks[t.seed])
 
     def chosen(self, plan: Plan) -> list[Cell]:
         """The cells that a plan asks for.

@@ -149,12 +149,12 @@ def write_page(
 
 def _versions(shown: Iterable[Shown]) -> str:
     """The libraries that computed the records, with every version that was used."""
-    found: dict[str, set[str]] = {}
+    numbers: dict[str, set[str]] = {}
     for one in shown:
         for libraries in one.results.frame["libraries"]:
             for name, number in libraries.items():
-                found.setdefault(name, set()).add(number)
-    return "Versions: " + ", ".join(f"{name} {' and '.join(sorted(found[name]))}" for name in found) + "."
+                numbers.setdefault(name, set()).add(number)
+    return "Versions: " + ", ".join(f"{name} {' and '.join(sorted(numbers[name]))}" for name in numbers) + "."
 
 
 def _section(one: Shown, reading: str) -> str:

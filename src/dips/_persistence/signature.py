@@ -53,8 +53,8 @@ def verify(folder: Path, key: Path) -> int:
         raise ModelError(f"{path} is no signature of dips: {error}.") from error
     if not isinstance(files, dict) or not hmac.compare_digest(seal.encode(), _seal(files, _key(key)).encode()):
         raise ModelError(f"{path} was not made with the key {key}; do not use the folder.")
-    found = _checksums(folder)
-    changed = sorted(name for name in {*files, *found} if files.get(name) != found.get(name))
+    present = _checksums(folder)
+    changed = sorted(name for name in {*files, *present} if files.get(name) != present.get(name))
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise ModelError(f"{folder} has changed since it was signed: {', '.join(changed[:3])}{more}; do not use it.")

@@ -14,26 +14,26 @@ from dips._report.words import SHARES, amount, difference, title_of
 _PARTS = {"all": "all rows that both held out", "verified": "verified labels alone", "others": "the other rows"}
 
 
-def render_difference(found: dict[str, Any]) -> str:
+def render_difference(comparison: dict[str, Any]) -> str:
     """Return the page; it needs no script."""
     return template("difference.html").render(
-        s=found,
-        sentences=difference_sentences(found),
+        s=comparison,
+        sentences=difference_sentences(comparison),
         parts=_PARTS,
-        chart=_chart(found),
+        chart=_chart(comparison),
         shares=[share_in_words(r["share_wrong"], r["interval"]) if r["share_wrong"] is not None else "not estimated"
-                for r in found["runs"]],
+                for r in comparison["runs"]],
         style=Markup(packaged("page.css")),
     )  # fmt: skip
 
 
-def difference_sentences(found: dict[str, Any]) -> list[str]:
+def difference_sentences(comparison: dict[str, Any]) -> list[str]:
     """Say what the second run does better or worse, and what became of the suspects."""
-    metric, suspects = found["metric"], found["suspects"]
-    sentences = [_gain(metric, found["scores"][part], words) for part, words in _PARTS.items() if found["scores"][part]]
-    if found["scores"]["verified"] is None:
+    metric, scores, suspects = comparison["metric"], comparison["scores"], comparison["suspects"]
+    sentences = [_gain(metric, scores[part], words) for part, words in _PARTS.items() if scores[part]]
+    if scores["verified"] is None:
         sentences.append(
-            f"Too few of these rows have a verified label (under {found['enough']}) to score on them alone."
+            f"Too few of these rows have a verified label (under {comparison['enough']}) to score on them alone."
         )
     else:
         sentences.append("Verified labels are nearly the truth, but people check doubtful rows first.")
@@ -54,13 +54,13 @@ def _gain(metric: str, scores: dict[str, Any], words: str) -> str:
     )
 
 
-def _chart(found: dict[str, Any]) -> Markup:
-    metric = found["metric"]
+def _chart(comparison: dict[str, Any]) -> Markup:
+    metric = comparison["metric"]
     rows = [
         {"label": f"{run}, {words}", "css": "chosen" if run == "after" else "other"}
-        | {k: found["scores"][part][run][metric][k] for k in ("value", "low", "high")}
+        | {k: comparison["scores"][part][run][metric][k] for k in ("value", "low", "high")}
         for part, words in _PARTS.items()
-        if found["scores"][part]
+        if comparison["scores"][part]
         for run in ("before", "after")
     ]
     title = f"{title_of(metric)} of both runs, with 95 % intervals"

@@ -88,88 +88,88 @@ def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator
     return account
 
 
-def summarize_images(found: ImageFindings) -> dict[str, Any]:
+def summarize_images(findings: ImageFindings) -> dict[str, Any]:
     """Return what the page shows: the summary of a table without what only tables have, and how the training went."""
-    account = found.account
+    account = findings.account
     other_fits = account["suspicion"].notna() & account["suggested_label"].notna()
     summary = {
         "unit": IMAGE,
-        "target": found.title,
-        "classes": found.classes,
-        "positive": len(found.classes) - 1,
+        "target": findings.title,
+        "classes": findings.classes,
+        "positive": len(findings.classes) - 1,
         "metric": "accuracy",
-        "rows": _rows(found),
+        "rows": _rows(findings),
         "labels": {
-            "share_wrong": found.noise_rate,
-            "interval": found.noise_interval,
+            "share_wrong": findings.noise_rate,
+            "interval": findings.noise_interval,
             "n_suspects": int(account["suspicion"].notna().sum()),
             "n_other": int(other_fits.sum()),
-            "n_useful": int((account["useful"] & found.is_given).sum()),
+            "n_useful": int((account["useful"] & findings.is_given).sum()),
         },
         "columns": [],
-        "notes": found.notes,
-        "warnings": found.warnings,
-        "scores": found.scores,
+        "notes": findings.notes,
+        "warnings": findings.warnings,
+        "scores": findings.scores,
         "models": [],
         "rounds": {"history": [], "proposed": [], "given_suspects": []},
-        "training": _training(found),
-        "points": _points(found),
+        "training": _training(findings),
+        "points": _points(findings),
         "noise": {
-            "by_class": noise_by_class(account, found.classes, other_fits),
+            "by_class": noise_by_class(account, findings.classes, other_fits),
             "by_value": None,
-            "instead": instead_of(account[other_fits], found.classes),
+            "instead": instead_of(account[other_fits], findings.classes),
         },
         "quality": None,
         "importance": [],
         "phrases": phrases(IMAGE),
-        "made": _made(found),
+        "made": _made(findings),
     }
     return summary | {"headline": headline(summary), "next_steps": next_steps(summary)}
 
 
-def _rows(found: ImageFindings) -> dict[str, Any]:
-    given = found.account[found.is_given]
+def _rows(findings: ImageFindings) -> dict[str, Any]:
+    given = findings.account[findings.is_given]
     counts = given["given_label"].value_counts()
     return {
-        "all": len(found.account),
+        "all": len(findings.account),
         "labeled": len(given),
-        "unlabeled": len(found.account) - len(given),
-        "pseudo": int((found.account["source"] == "pseudo").sum()),
+        "unlabeled": len(findings.account) - len(given),
+        "pseudo": int((findings.account["source"] == "pseudo").sum()),
         "test": 0,
-        "by_class": [int(counts.get(c, 0)) for c in found.classes],
+        "by_class": [int(counts.get(c, 0)) for c in findings.classes],
         "files": [],
     }
 
 
-def _points(found: ImageFindings) -> dict[str, Any]:
-    thumbnails = Thumbnails(found.images)
-    of_row = np.full(len(found.account), -1)
-    of_row[found.is_given] = np.arange(len(found.curves))  # its place among the curves
-    n = found.curves.shape[1]
+def _points(findings: ImageFindings) -> dict[str, Any]:
+    thumbnails = Thumbnails(findings.images)
+    of_row = np.full(len(findings.account), -1)
+    of_row[findings.is_given] = np.arange(len(findings.curves))  # its place among the curves
+    n = findings.curves.shape[1]
     spread = np.unique(np.linspace(0, n - 1, min(_MAX_CURVE, n)).round().astype(int))
     about_all = {
         "all_in": "samples_ of the classifier",
-        "thresholds": thresholds_of(found.curator),
-        "curator": type(found.curator).__name__,
+        "thresholds": thresholds_of(findings.curator),
+        "curator": type(findings.curator).__name__,
         "n_checkpoints": n,
         "thumbnails": {"prefix": thumbnails.prefix, "width": thumbnails.width, "height": thumbnails.height},
-        "examples": [thumbnails.of(rows) for rows in _examples(found)],
-        "n_warm_up": int((found.checkpoints[spread] == 0).sum()),
-        "n_judged_by": int((found.checkpoints[spread] == found.checkpoints.max()).sum()),
+        "examples": [thumbnails.of(rows) for rows in _examples(findings)],
+        "n_warm_up": int((findings.checkpoints[spread] == 0).sum()),
+        "n_judged_by": int((findings.checkpoints[spread] == findings.checkpoints.max()).sum()),
         "values": [],
         "typical": [],
-        "id_names": [found.account.index.name or "name"],
+        "id_names": [findings.account.index.name or "name"],
     }
 
     def beside(rows: Rows) -> dict[str, Any]:
         given = of_row[rows][of_row[rows] >= 0]  # given labels come before pseudo-labels, which have no curve
         return {
-            "id": _names(found.account.index[rows], rows),
+            "id": _names(findings.account.index[rows], rows),
             "pictures": thumbnails.of(rows),
-            **packed_curves(found.curves[given][:, spread]),
+            **packed_curves(findings.curves[given][:, spread]),
         }
 
-    return about_all | points_of(found.account, found.classes, beside, _BYTES)
+    return about_all | points_of(findings.account, findings.classes, beside, _BYTES)
 
 
 def _names(index: pd.Index, rows: Rows) -> list[str]:
@@ -177,34 +177,34 @@ def _names(index: pd.Index, rows: Rows) -> list[str]:
     return [] if index.tolist() == rows.tolist() else [short(str(name)) for name in index]
 
 
-def _examples(found: ImageFindings) -> list[Rows]:
+def _examples(findings: ImageFindings) -> list[Rows]:
     """The useful images of each class with the highest confidence."""
-    useful = found.account.reset_index(drop=True)[found.is_given & found.account["useful"].to_numpy()]
-    n = _EXAMPLES if len(found.classes) <= _MANY_CLASSES else 1
+    useful = findings.account.reset_index(drop=True)[findings.is_given & findings.account["useful"].to_numpy()]
+    n = _EXAMPLES if len(findings.classes) <= _MANY_CLASSES else 1
     by_confidence = useful.sort_values("confidence", ascending=False, kind="stable")
-    return [by_confidence.index[by_confidence["given_label"] == c][:n].to_numpy() for c in found.classes]
+    return [by_confidence.index[by_confidence["given_label"] == c][:n].to_numpy() for c in findings.classes]
 
 
-def _training(found: ImageFindings) -> dict[str, Any]:
+def _training(findings: ImageFindings) -> dict[str, Any]:
     """One record per round, with how many labels were useful after it."""
-    n_useful = int(found.is_given.sum())
+    n_useful = int(findings.is_given.sum())
     n_labeled, history = n_useful, []
-    for record in found.history.to_dict("records"):
+    for record in findings.history.to_dict("records"):
         n_useful += int(record["n_useful_again"]) - int(record["n_new_suspects"])
         history.append({"accuracy": None, **record, "n_useful": n_useful, "n_suspects": n_labeled - n_useful})
     scores = [r["accuracy"] for r in history if r["accuracy"] is not None and r["accuracy"] == r["accuracy"]]
     return {"history": history, "accuracy": scores[-1] if scores else None}
 
 
-def _made(found: ImageFindings) -> dict[str, Any]:
-    n, height, width, n_channels = found.images.shape
+def _made(findings: ImageFindings) -> dict[str, Any]:
+    n, height, width, n_channels = findings.images.shape
     color = "gray" if n_channels == 1 else "color"
     return {
-        "command": found.command,
-        "made_at": found.made_at,
+        "command": findings.command,
+        "made_at": findings.made_at,
         "data": f"{n:,} {color} images, {height} by {width} pixels",
-        "settings": dict(found.settings),
+        "settings": dict(findings.settings),
         "versions": versions(),
-        "backbone": found.backbone,
+        "backbone": findings.backbone,
         "judge_is_chosen": True,
     }

@@ -74,19 +74,19 @@ class UnevenValues:
     Attributes
     ----------
     n_values : how many were looked at
-    found : the clearest first
+    values : those with more wrong labels, the clearest first
     is_sample : whether they were looked for in a part of the rows only
     """
 
     n_values: int
-    found: list[UnevenValue]
+    values: list[UnevenValue]
     is_sample: bool = False
 
     def share_wrong(self, n_labeled: int) -> tuple[float, tuple[float, float]] | None:
         """Share of wrong labels in the whole table and its interval, by the clearest value; None where none is."""
-        if not self.found:
+        if not self.values:
             return None
-        part, inside = self.found[0].part, self.found[0].rows.size / n_labeled
+        part, inside = self.values[0].part, self.values[0].rows.size / n_labeled
         low, high = (inside * a + (1 - inside) * b for a, b in zip(part.range, part.range_elsewhere, strict=True))
         return inside * part.rate + (1 - inside) * part.elsewhere, (low, high)
 
@@ -103,7 +103,7 @@ class UnevenValues:
                 "p_value": v.part.p_value,
                 "surprise": v.part.score,
             }
-            for v in self.found
+            for v in self.values
         ]
 
 
@@ -132,8 +132,8 @@ def find_uneven_values(
     parts = judge_parts(answers, codes, masks, seed)
     order = sorted(range(len(parts)), key=lambda i: -parts[i].score)
     clear = [i for i in order if parts[i].p_value < _CLEAR and parts[i].better_than_hard > _BETTER][:_MAX_SEGMENTS]
-    found = [UnevenValue(*names[i], labeled[masks[i]], parts[i]) for i in clear]
-    return UnevenValues(len(parts), found, is_sample)
+    values = [UnevenValue(*names[i], labeled[masks[i]], parts[i]) for i in clear]
+    return UnevenValues(len(parts), values, is_sample)
 
 
 def _groups(kind: str, values: list[Any]) -> list[tuple[str, Array]]:

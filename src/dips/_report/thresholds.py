@@ -25,8 +25,8 @@ def summarize_thresholds(codes: Array, p: Array, positive: int, costs: Array | N
     Examples
     --------
     >>> p = np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3], [0.2, 0.8]])
-    >>> found = summarize_thresholds(np.array([0, 0, 1, 1]), p, positive=1)
-    >>> [row for row in found["rows"] if row["threshold"] == 0.5]
+    >>> summary = summarize_thresholds(np.array([0, 0, 1, 1]), p, positive=1)
+    >>> [row for row in summary["rows"] if row["threshold"] == 0.5]
     [{'threshold': 0.5, 'found': 1, 'missed': 1, 'alarms': 1}]
     """
     is_positive, scores = codes == positive, p[:, positive]
@@ -35,12 +35,12 @@ def summarize_thresholds(codes: Array, p: Array, positive: int, costs: Array | N
     rows: list[dict[str, Any]] = []
     for level in levels:
         said = scores >= level
-        found = int((said & is_positive).sum())
+        n_caught = int((said & is_positive).sum())
         rows.append(
             {
                 "threshold": float(level),
-                "found": found,
-                "missed": int(is_positive.sum()) - found,
+                "found": n_caught,
+                "missed": int(is_positive.sum()) - n_caught,
                 "alarms": int((said & ~is_positive).sum()),
             }
         )
@@ -65,8 +65,8 @@ def _shown(rows: list[dict[str, Any]]) -> list[int]:
 
 def _distinct(rows: list[dict[str, Any]], positions: list[int]) -> list[int]:
     """The lowest of thresholds that find the same."""
-    found = [(rows[i]["found"], rows[i]["alarms"]) for i in positions]
-    return [i for k, i in enumerate(positions) if k == 0 or found[k] != found[k - 1]]
+    outcomes = [(rows[i]["found"], rows[i]["alarms"]) for i in positions]
+    return [i for k, i in enumerate(positions) if k == 0 or outcomes[k] != outcomes[k - 1]]
 
 
 def _cost_of_alarm(costs: Array, codes: Array, positive: int) -> float:

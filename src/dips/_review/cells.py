@@ -173,9 +173,9 @@ class PointCells:
 
     def find(self, words: list[str], positions: list[int]) -> list[int]:
         """Positions whose cells hold every word, each anywhere."""
-        found = []
+        matching = []
         for position in positions:
             cells = "\0".join(self.of(position)["values"]).lower()
             if all(word.lower() in cells for word in words):
-                found.append(position)
-        return found
+                matching.append(position)
+        return matching

@@ -82,11 +82,11 @@ class Decisions:
 
     def by_row(self) -> dict[int, dict[str, Answer]]:
         """All decisions: for each row, those of each reviewer."""
-        found: dict[int, dict[str, Answer]] = {}
+        by_row: dict[int, dict[str, Answer]] = {}
         for reviewer in self._standing:
             for row, answer in self.answers_of(reviewer).items():
-                found.setdefault(row, {})[reviewer] = answer
-        return found
+                by_row.setdefault(row, {})[reviewer] = answer
+        return by_row
 
     def settled(self) -> dict[int, Answer]:
         """The answer that most reviewers of a row give; rows on which they are divided evenly are left out."""

@@ -125,12 +125,12 @@ class Desk:
             return []
         positions = [self.material.position[row] for row in rows]
         named = [p for p in positions if all(w.lower() in self._name(p).lower() for w in words)]
-        found = dict.fromkeys([*named, *self.material.showing.find(words, positions)])
+        matching = dict.fromkeys([*named, *self.material.showing.find(words, positions)])
         numbers = self.material.account["row"].to_numpy()
         decisions = self.decisions
         return [
             {"row": (row := int(numbers[p])), "name": self._name(p), "open": decisions.status(reviewer, row) == OPEN}
-            for p in list(found)[:_MAX_FOUND]
+            for p in list(matching)[:_MAX_FOUND]
         ]
 
     def _name(self, position: int) -> str:

@@ -62,7 +62,8 @@ def corrections_frame(desk: Desk) -> pd.DataFrame:
 def decisions_frame(desk: Desk) -> pd.DataFrame:
     """The last word of every reviewer on every row, beside the label it came with."""
     m = desk.material
-    records = [_decision_record(m, row, a) for row, found in desk.decisions.by_row().items() for a in found.values()]
+    by_row = desk.decisions.by_row()
+    records = [_decision_record(m, row, answer) for row, answers in by_row.items() for answer in answers.values()]
     columns = ["row", "key", "given_label", "label", "is_wrong", "suspicion", "p_wrong", *_OF_EVENT]
     return pd.DataFrame(records, columns=columns).sort_values("seq", ignore_index=True)
 

@@ -77,14 +77,14 @@ def nearest(features: Array, k: int = N_NEIGHBOURS) -> Array:
     """The k rows most like each row (n, k), by the angle between their features, the nearest first."""
     unit = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)
     k = min(k, len(unit) - 1)
-    found = []
+    neighbours = []
     for start in range(0, len(unit), _BATCH):
         likeness = unit[start : start + _BATCH] @ unit.T
         likeness[np.arange(len(likeness)), np.arange(start, start + len(likeness))] = -np.inf  # not itself
         best = np.argpartition(-likeness, k - 1, axis=1)[:, :k]
         order = np.argsort(-np.take_along_axis(likeness, best, axis=1), axis=1, kind="stable")
-        found.append(np.take_along_axis(best, order, axis=1))
-    return np.concatenate(found)
+        neighbours.append(np.take_along_axis(best, order, axis=1))
+    return np.concatenate(neighbours)
 
 
 class PictureCells:

@@ -48,11 +48,11 @@ def share(k: int, n: int) -> Estimate | None:
 
 def total(k: int, n: int, population: int) -> Estimate | None:
     """How many there are in a population, from k found among n that were drawn from it at random."""
-    found = share(k, n)
-    if found is None:
+    rate = share(k, n)
+    if rate is None:
         return None
     left = population - n  # those looked at are known
-    return Estimate(k + found.value * left, k + found.low * left, k + found.high * left)
+    return Estimate(k + rate.value * left, k + rate.low * left, k + rate.high * left)
 
 
 def kappa(first: Sequence[Any], second: Sequence[Any]) -> Estimate | None:
@@ -118,8 +118,8 @@ def agreement(decisions: Decisions) -> list[dict[str, Any]]:
         if both:
             labels = [first[row].label for row in both], [second[row].label for row in both]
             same = sum(a == b for a, b in zip(*labels, strict=True))
-            found = _plain(kappa(*labels))
-            pairs.append({"reviewers": [one, other], "n": len(both), "same": same, "kappa": found})
+            beyond_chance = _plain(kappa(*labels))
+            pairs.append({"reviewers": [one, other], "n": len(both), "same": same, "kappa": beyond_chance})
     return pairs
 
 
@@ -130,7 +130,7 @@ def reviewer_error(decisions: Decisions, n_classes: int) -> float | None:
     with probability 2e - e²C/(C - 1); that is solved for e. Where two agree, both must have made the same error.
     """
     answers = decisions.by_row()
-    pairs = [pair for found in answers.values() for pair in combinations((a.label for a in found.values()), 2)]
+    pairs = [pair for of_row in answers.values() for pair in combinations((a.label for a in of_row.values()), 2)]
     if len(pairs) < _ENOUGH_JUDGED_TWICE:
         return None
     differ, most = sum(a != b for a, b in pairs) / len(pairs), (n_classes - 1) / n_classes
@@ -170,8 +170,8 @@ def _against_truth(material: Material, answers: dict[int, Answer]) -> dict[str, 
         return None
     wrong = {row for row, label in material.truth.items() if row in material.given and material.given[row] != label}
     right = Counter(answer.label == material.truth[row] for row, answer in answers.items())
-    found = sum(row in wrong and answer.is_wrong for row, answer in answers.items())
-    return {"wrong": len(wrong), "found": found, "looked": len(answers), "right": right[True]}
+    n_found = sum(row in wrong and answer.is_wrong for row, answer in answers.items())
+    return {"wrong": len(wrong), "found": n_found, "looked": len(answers), "right": right[True]}
 
 
 def _plain(estimate: Estimate | None) -> dict[str, float] | None:

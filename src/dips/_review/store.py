@@ -140,10 +140,10 @@ class EventStore:
                 if known.action != UNDO or known.reviewer != reviewer:
                     raise ReviewError(f"The client key {client!r} was used for another decision; take a new one.")
                 return known
-            found = self._db.execute(_LAST_OF, (reviewer,)).fetchone()
-            if found is None:
+            values = self._db.execute(_LAST_OF, (reviewer,)).fetchone()
+            if values is None:
                 return None
-            last = _event(found)
+            last = _event(values)
             return self._write(
                 client=client, reviewer=reviewer, row=last.row, key=last.key, action=UNDO, label=None, note="",
                 blinded=last.blinded, undoes=last.seq,
@@ -152,8 +152,8 @@ class EventStore:
     def events(self, after: int = 0) -> list[Event]:
         """Events later than one, in order."""
         with self._lock:
-            found = self._db.execute("SELECT * FROM events WHERE seq > ? ORDER BY seq", (after,)).fetchall()
-        return [_event(values) for values in found]
+            records = self._db.execute("SELECT * FROM events WHERE seq > ? ORDER BY seq", (after,)).fetchall()
+        return [_event(values) for values in records]
 
     def verify(self) -> int:
         """Follow the chain from the start; return how many events it holds, or refuse a broken one."""
@@ -195,8 +195,8 @@ class EventStore:
             self._db.execute("ROLLBACK")
 
     def _by_client(self, client: str) -> Event | None:
-        found = self._db.execute("SELECT * FROM events WHERE client = ?", (client,)).fetchone()
-        return None if found is None else _event(found)
+        values = self._db.execute("SELECT * FROM events WHERE client = ?", (client,)).fetchone()
+        return None if values is None else _event(values)
 
     def _write(self, **values: Any) -> Event:
         last = self._db.execute("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").fetchone() or (0, _START)

@@ -163,7 +163,7 @@ class RuleRounds:
         assert state.estimator is not None
         look = self.look(self.trainer.backbone.on_one_thread(state.estimator))
         totals = _Totals(self.pool, self.rules, look)
-        rule = Rule(look, self.labeler.rule(totals), tuple(totals.found))
+        rule = Rule(look, self.labeler.rule(totals), tuple(totals.results))
         frequencies = class_frequencies(self._counted_labels(state), self.trainer.n_classes, self.curator.evens_classes)
         caps = caps_of_round(frequencies, t, self.n_rounds, self._n_left)
         cut = find_cut([(self.pool, OpenRows(self.rules, rule))], caps, self.tie_bits)
@@ -269,11 +269,11 @@ class _Totals:
 
     def __init__(self, pool: Pool, rules: Rules, look: Look) -> None:
         self.pool, self.rules, self.look = pool, rules, look
-        self.found: list[Array] = []
+        self.results: list[Array] = []
 
     def __call__(self, function: Any) -> Array:
-        self.found.append(self.pool.reduce(OpenTotal(self.rules, self.look, function), add)["total"])
-        return self.found[-1]
+        self.results.append(self.pool.reduce(OpenTotal(self.rules, self.look, function), add)["total"])
+        return self.results[-1]
 
 
 @dataclass(frozen=True)

@@ -125,9 +125,9 @@ class Rules:
             if rule.verdict is not None and seen is not None:
                 at = np.flatnonzero(useful)
                 some = np.where(useful, label, 0)
-                mask, found = rule.verdict.useful(rule.look, t, some, seen, rows, self.first)
+                mask, measured = rule.verdict.useful(rule.look, t, some, seen, rows, self.first)
                 useful &= mask
-                for name, values in found.items():
+                for name, values in measured.items():
                     statistics[name][:] = np.nan
                     statistics[name][at] = values[at]
         return {"label": label, "round": since, "useful": useful, "was_useful": was_useful, **statistics}

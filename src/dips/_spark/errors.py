@@ -66,10 +66,10 @@ def _is_sparks(error: Exception) -> bool:
 
 def _sentence(text: str, doing: str) -> str:
     for pattern, sentence in _KNOWN:
-        if found := re.search(pattern, text):
-            return sentence.format(*found.groups(), version=__version__)
-    if found := _IN_A_WORKER.search(text):
-        return f"Spark failed while {doing}: {found[1]}."
+        if match := re.search(pattern, text):
+            return sentence.format(*match.groups(), version=__version__)
+    if match := _IN_A_WORKER.search(text):
+        return f"Spark failed while {doing}: {match[1]}."
     causes = re.findall(r"^Caused by: ([^\n]+)", text, flags=re.MULTILINE)
     reason = (causes[-1] if causes else text.strip().partition("\n")[0])[:200]
     return f"Spark failed while {doing}: {reason.rstrip('.')}."

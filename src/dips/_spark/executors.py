@@ -25,10 +25,10 @@ _N_PROBES = 8  # tasks; a cluster's nodes are mostly alike
 def check_executors(session: Any, libraries: Sequence[str]) -> None:
     """Refuse executors that would read the model differently; say so where they have no compiled kernel."""
     libraries = (*_LIBRARIES, *libraries)
-    here = found(libraries)
+    here = installed(libraries)
     look = partial(_probe, tuple(libraries))
     with in_one_sentence("looking at what is installed on the executors"):
-        answers = session.range(0, _N_PROBES, 1, _N_PROBES).mapInArrow(look, "found string").distinct().collect()
+        answers = session.range(0, _N_PROBES, 1, _N_PROBES).mapInArrow(look, "installed string").distinct().collect()
     compare(here, [json.loads(row[0]) for row in answers])
 
 
@@ -50,7 +50,7 @@ def compare(here: dict[str, str], there: list[dict[str, str]]) -> None:
             return
 
 
-def found(libraries: Sequence[str]) -> dict[str, str]:
+def installed(libraries: Sequence[str]) -> dict[str, str]:
     """Return what this process runs on."""
     return {
         "Python": platform.python_version().rpartition(".")[0],
@@ -62,8 +62,8 @@ def found(libraries: Sequence[str]) -> dict[str, str]:
 
 def _probe(libraries: tuple[str, ...], batches: Batches) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        answer = json.dumps(found(libraries), sort_keys=True)
-        yield pa.RecordBatch.from_arrays([pa.array([answer] * batch.num_rows)], names=["found"])
+        answer = json.dumps(installed(libraries), sort_keys=True)
+        yield pa.RecordBatch.from_arrays([pa.array([answer] * batch.num_rows)], names=["installed"])
 
 
 def _version(library: str) -> str:

@@ -124,32 +124,32 @@ class SparkPool(Pool):
             *(f"count_if(abs({quoted(c)}) = double('infinity')) AS i{k}" for k, c in enumerate(floats)),
             *(f"approx_count_distinct({quoted(c)}) AS t{k}" for k, c in enumerate(texts)),
         ]
-        found = self._rows_of("reading the table once", frame.selectExpr(*exprs))[0].asDict()
-        self._check(found, floats, texts)
-        return found
+        summary = self._rows_of("reading the table once", frame.selectExpr(*exprs))[0].asDict()
+        self._check(summary, floats, texts)
+        return summary
 
     @property
     def _checksum(self) -> str:
         return f"bit_xor(xxhash64({', '.join(quoted(c) for c in (ROW, *self.columns))})) AS checksum"
 
-    def _check(self, found: dict[str, Any], floats: list[str], texts: list[str]) -> None:
+    def _check(self, summary: dict[str, Any], floats: list[str], texts: list[str]) -> None:
         """Refuse a table that cannot be used, before any work."""
-        if not found["n"]:
+        if not summary["n"]:
             raise InputError("The Spark table holds no rows; give one that does.")
-        if found["unnamed"]:
-            raise InputError(f"{found['unnamed']:,} rows have no {self.key!r}; a key must name every row.")
-        if found["named"] < 0.9 * found["n"]:
+        if summary["unnamed"]:
+            raise InputError(f"{summary['unnamed']:,} rows have no {self.key!r}; a key must name every row.")
+        if summary["named"] < 0.9 * summary["n"]:
             raise InputError(
-                f"key={self.key!r} has about {found['named']:,} values for {found['n']:,} rows; a key must have a "
+                f"key={self.key!r} has about {summary['named']:,} values for {summary['n']:,} rows; a key must have a "
                 "value of its own for every row."
             )
-        infinite = [c for k, c in enumerate(floats) if found[f"i{k}"]]
+        infinite = [c for k, c in enumerate(floats) if summary[f"i{k}"]]
         if infinite:
             raise InputError(
                 f"Input X contains infinity, or a value too large, in column(s) {infinite}; replace it by a number, or "
                 "by a missing value."
             )
-        many = [(c, found[f"t{k}"]) for k, c in enumerate(texts) if found[f"t{k}"] > _MANY_TEXTS]
+        many = [(c, summary[f"t{k}"]) for k, c in enumerate(texts) if summary[f"t{k}"] > _MANY_TEXTS]
         if many:
             raise InputError(
                 f"Column {many[0][0]!r} holds about {many[0][1]:,} different texts, too many to be a category; drop "
@@ -240,8 +240,8 @@ class SparkPool(Pool):
         first, distinct = next(parts)[1].select(self.columns), {}
         if texts:
             sets = frame.selectExpr(*(f"collect_set({quoted(c)}) AS t{k}" for k, c in enumerate(texts)))
-            found = self._rows_of("collecting the categories", sets)[0]
-            distinct = {c: pa.array(sorted(found[k]), type=first.schema.field(c).type) for k, c in enumerate(texts)}
+            texts_of = self._rows_of("collecting the categories", sets)[0]
+            distinct = {c: pa.array(sorted(texts_of[k]), type=first.schema.field(c).type) for k, c in enumerate(texts)}
         return self._convert(vocabulary_table(first, distinct))
 
     def fingerprint(self) -> str:

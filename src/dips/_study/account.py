@@ -114,9 +114,9 @@ def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]
 def _suspect_uneven(columns: dict[str, Array], uneven: UnevenValues | None) -> None:
     """Believe labels less where more of them are wrong; in each class suspect as many as are then expected wrong."""
     p_wrong, given, verified = columns["p_wrong"], columns["given"], columns["verified"]
-    if uneven is None or not uneven.found or uneven.is_sample or np.isnan(p_wrong[uneven.found[0].rows]).any():
+    if uneven is None or not uneven.values or uneven.is_sample or np.isnan(p_wrong[uneven.values[0].rows]).any():
         return
-    for value in uneven.found:
+    for value in uneven.values:
         p_wrong[value.rows] = np.maximum(p_wrong[value.rows], value.part.p_wrong)
     labeled = np.flatnonzero(given != UNLABELED)
     suspects = labeled[~probably_right(p_wrong[labeled], given[labeled])]

@@ -53,17 +53,17 @@ def better_metric(target: Target) -> str:
 
 def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[str]:
     """Warn where the kept model tells the classes apart no better than a guess."""
-    found, chance = scores["balanced_accuracy"]["value"], 1 / len(target.classes)
-    if found > chance + _NEAR_CHANCE:
+    score, chance = scores["balanced_accuracy"]["value"], 1 / len(target.classes)
+    if score > chance + _NEAR_CHANCE:
         return []
     auc = scores["roc_auc"]
     if auc["low"] > 0.5:
         return [
             f"The kept model's answers do not tell the classes apart: its balanced accuracy on the held-out rows is "
-            f"{found:.1%}, and that of a guess {chance:.1%}. Its probabilities do, better than chance (ROC AUC "
+            f"{score:.1%}, and that of a guess {chance:.1%}. Its probabilities do, better than chance (ROC AUC "
             f"{auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}): use them, with a threshold of your own."
         ]
     return [
-        f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is {found:.1%}, "
+        f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is {score:.1%}, "
         f"and that of a guess {chance:.1%}. Do not use it."
     ]

@@ -104,7 +104,7 @@ def _auc(score: Array, kind: Array) -> tuple[float, float]:
 
 def _most_different(preparation: Preparation, X: Array, kind: Array) -> list[tuple[str, float]]:
     """Columns that differ by themselves, the most different first; missing values count as a value."""
-    found = []
+    differing = []
     for column in preparation.schema.used:
         best = 0.5
         for values in X[:, preparation.columns_of(column.name)].T:
@@ -113,5 +113,5 @@ def _most_different(preparation: Preparation, X: Array, kind: Array) -> list[tup
             if abs(auc - 0.5) > 3 * error:
                 best = max(best, auc, 1 - auc)
         if best > 0.5:
-            found.append((column.name, best))
-    return sorted(found, key=lambda item: -item[1])[:_NAMED]
+            differing.append((column.name, best))
+    return sorted(differing, key=lambda item: -item[1])[:_NAMED]

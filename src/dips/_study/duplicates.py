@@ -55,7 +55,7 @@ class Duplicates:
         labeled = np.flatnonzero(self.codes != UNLABELED)
         rows = pd.DataFrame({"row": labeled, "same": self.same[labeled], "code": self.codes[labeled]})
         several = rows[rows.groupby("same")["code"].transform("nunique") > 1]
-        found: list[dict[str, Any]] = []
+        contrary: list[dict[str, Any]] = []
         for _, part in several.groupby("same"):
             is_verified = self.verified[part["row"]]
             judges = part[is_verified] if is_verified.any() else part
@@ -66,8 +66,8 @@ class Duplicates:
                 usual = counts[counts.index != code].idxmax()
                 other = judges.loc[judges["code"] == usual, "row"].iloc[0]
                 share = float((part["code"] != code).mean())
-                found.append({"row": row, "code": usual, "other": other, "share": share})
-        return pd.DataFrame(found, columns=["row", "code", "other", "share"])
+                contrary.append({"row": row, "code": usual, "other": other, "share": share})
+        return pd.DataFrame(contrary, columns=["row", "code", "other", "share"])
 
     @property
     def groups(self) -> Array | None:

@@ -253,8 +253,8 @@ def _importances(
     model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
     metric = metrics_for(read_costs(settings.costs, study.target.classes))[settings.metric]
     X_test, test_codes = X[split.test], codes[split.test]
-    found = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
-    return {name: each.to_json() for name, each in found.items()}
+    by_column = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
+    return {name: each.to_json() for name, each in by_column.items()}
 
 
 @dataclass(frozen=True)

@@ -58,12 +58,12 @@ def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:
     return {c.name: c.n_distinct for c in schema.columns if _repeats(c, table.n_rows - c.n_missing)}
 
 
-def group_notes(found: dict[str, int], n_rows: int) -> list[str]:
+def group_notes(n_values: dict[str, int], n_rows: int) -> list[str]:
     """Name the option for ids that repeat."""
     return [
         f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows of one value belong together, say "
         f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
-        for name, n in found.items()
+        for name, n in n_values.items()
     ]
 
 

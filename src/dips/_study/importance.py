@@ -56,7 +56,7 @@ def importance(
     weights = [np.ones(codes.size), *(resample_weights(codes.size, draws) for _ in range(_N_RESAMPLES))]
     intact = _scores(metric, codes, predict_proba(X), positive, weights)
     columns, sign = preparation.schema.used, 1 if metric.more_is_better else -1
-    found = {}
+    by_column = {}
     for column in columns:
         parts = preparation.columns_of(column.name)
         losses = []  # (shuffles, 1 + resamples)
@@ -64,8 +64,8 @@ def importance(
             shuffled = X.copy()
             shuffled[:, parts] = X[rng.permutation(codes.size)][:, parts]
             losses.append(sign * (intact - _scores(metric, codes, predict_proba(shuffled), positive, weights)))
-        found[column.name] = _importance(np.array(losses), len(columns))
-    return dict(sorted(found.items(), key=lambda item: -item[1].loss))
+        by_column[column.name] = _importance(np.array(losses), len(columns))
+    return dict(sorted(by_column.items(), key=lambda item: -item[1].loss))
 
 
 def _scores(metric: Metric, codes: Array, p: Array, positive: int, weights: list[Array]) -> Array:

@@ -69,14 +69,15 @@ class Inspection:
     @property
     def options(self) -> list[str]:
         """Options that what was found suggests; none is taken without being asked for."""
-        found = []
+        options = []
         if self.target is not None:
             words = self.target.words
-            found += [option("merge_labels", True)] if words.variants and not words.merged else []
-            found += [option("unlabeled_mark", word) for word in words.unlabeled]
-            found += [option("metric", better_metric(self.target))] if imbalance_notes(self.target, "accuracy") else []
-        found += [option("group", name) for name in self.repeated_ids][:1]
-        return found + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
+            options += [option("merge_labels", True)] if words.variants and not words.merged else []
+            options += [option("unlabeled_mark", word) for word in words.unlabeled]
+            if imbalance_notes(self.target, "accuracy"):
+                options.append(option("metric", better_metric(self.target)))
+        options += [option("group", name) for name in self.repeated_ids][:1]
+        return options + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -114,26 +115,27 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     Examples
     --------
     >>> import pandas as pd
-    >>> found = inspect(pd.DataFrame({"price": ["$5.10", "$1,200.00"] * 20, "sold": ["yes", "no"] * 20}), "sold")
-    >>> [(c.name, c.kind, c.note) for c in found.schema.columns], found.problem
+    >>> table = pd.DataFrame({"price": ["$5.10", "$1,200.00"] * 20, "sold": ["yes", "no"] * 20})
+    >>> inspection = inspect(table, "sold")
+    >>> [(c.name, c.kind, c.note) for c in inspection.schema.columns], inspection.problem
     ([('price', 'number', 'amounts in $')], None)
     """
     checked = Settings(target=target or "", **settings).checked()
     wanted = () if target is None else (target,)
     look = look_at(named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed)
-    found = Inspection(look, understand_columns(look.table, checked))
-    found.repeated_ids = {} if checked.group else repeated_ids(look.table, found.schema)
+    inspection = Inspection(look, understand_columns(look.table, checked))
+    inspection.repeated_ids = {} if checked.group else repeated_ids(look.table, inspection.schema)
     if target is not None:
         try:
-            found.target = _labels(look, checked)
+            inspection.target = _labels(look, checked)
         except DataError as error:
-            found.problem = str(error)
-    if found.schema.used and look.is_whole:
-        codes = np.full(look.n_rows, -1) if found.target is None else found.target.codes
-        found.duplicates = find_duplicates(look.table, found.schema, codes)
-    if found.target is not None and found.schema.used:
-        found.leaks = _leaks(look, found.schema, found.target, checked)
-    return found
+            inspection.problem = str(error)
+    if inspection.schema.used and look.is_whole:
+        codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
+        inspection.duplicates = find_duplicates(look.table, inspection.schema, codes)
+    if inspection.target is not None and inspection.schema.used:
+        inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked)
+    return inspection
 
 
 def _labels(look: TableSample, settings: Settings) -> Target:

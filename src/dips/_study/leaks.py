@@ -100,9 +100,9 @@ class LeakCheck:
     def leaks(self, noise: float | None = None) -> list[Leak]:
         """Return the leaks, given the share of labels that look wrong; without it, a quick guess is made."""
         noise = self._noise if noise is None else noise
-        found = [leak for leak in self._candidates if self._is_leak(leak, noise)]
-        singles = {leak.columns[0] for leak in found if len(leak.columns) == 1}
-        return [leak for leak in found if len(leak.columns) == 1 or not singles & set(leak.columns)]
+        leaks = [leak for leak in self._candidates if self._is_leak(leak, noise)]
+        singles = {leak.columns[0] for leak in leaks if len(leak.columns) == 1}
+        return [leak for leak in leaks if len(leak.columns) == 1 or not singles & set(leak.columns)]
 
     def _is_leak(self, leak: Leak, noise: float) -> bool:
         is_ahead = leak.score - leak.others >= _AHEAD
@@ -127,12 +127,12 @@ class LeakCheck:
         """Return pairs that say far more than either column, the best first."""
         columns = self._columns_to_pair()
         some = np.arange(min(self._y.size, _ROWS_OF_PAIRS))
-        found = {}
+        gains = {}
         for pair in combinations(columns, 2):
             alone = max(self._scores[name] for name in pair)
             if (score := self._score(list(pair), some)) - alone >= _PAIR_AHEAD:
-                found[pair] = score
-        best = sorted(found, key=lambda pair: -found[pair])[:_LOOKED_AT]
+                gains[pair] = score
+        best = sorted(gains, key=lambda pair: -gains[pair])[:_LOOKED_AT]
         return [(pair, self._score(list(pair))) for pair in best]
 
     def _columns_to_pair(self) -> list[str]:

@@ -18,7 +18,7 @@ _MOST_COLUMNS = 8
 
 def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
     """One record per column that has such values: how many, which, in which rows, and the range of the others."""
-    found = []
+    records = []
     for column in schema.used:
         if column.kind != "number":
             continue
@@ -27,7 +27,7 @@ def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
         rows = np.flatnonzero((values < low) | (values > high))
         if rows.size:
             distinct = np.unique(values[rows])
-            found.append(
+            records.append(
                 {
                     "column": column.name,
                     "n": int(rows.size),
@@ -37,7 +37,7 @@ def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
                     "high": high,
                 }
             )
-    return sorted(found, key=lambda record: -record["n"])[:_MOST_COLUMNS]
+    return sorted(records, key=lambda record: -record["n"])[:_MOST_COLUMNS]
 
 
 def usual_range(known: Array) -> tuple[float, float]:

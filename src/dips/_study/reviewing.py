@@ -319,7 +319,7 @@ def _place(run: Run, path: str) -> Path | str:
     if is_address(path):
         return path
     there = (expanded(path), run.folder.parent / path, run.folder.parent / Path(path).name)
-    found = next((place for place in there if place.exists()), None)
-    if found is None:
+    existing = next((place for place in there if place.exists()), None)
+    if existing is None:
         raise DataError(f"{path}, which the run was made of, is not there any more; say where it is with --data.")
-    return found
+    return existing

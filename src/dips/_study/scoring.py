@@ -48,9 +48,9 @@ class Scores:
             for k, v in self.metrics.items()
             if k in _TOLD
         ]
-        found = ", ".join(f"{name} {100 * share:.0f} %" for name, share in list(self.recall.items())[:12])
+        recalls = ", ".join(f"{name} {100 * share:.0f} %" for name, share in list(self.recall.items())[:12])
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
-        said = [f"On the {self.n:,} rows that have a label: {'; '.join(told)}; {always}.", f"Found of each: {found}."]
+        said = [f"On the {self.n:,} rows that have a label: {'; '.join(told)}; {always}.", f"Found of each: {recalls}."]
         if self.unknown:
             said.append(f"Not scored, because the model does not know their labels: {', '.join(self.unknown[:5])}.")
         return said

@@ -41,7 +41,7 @@ class WarningLog:
     def _named(self, message: str) -> str:
         if not self._classes:
             return message
-        named = _CODED.sub(lambda found: f"labels of class {str(self._classes[int(found[1])])!r}", message)
+        named = _CODED.sub(lambda match: f"labels of class {str(self._classes[int(match[1])])!r}", message)
         return named[:1].upper() + named[1:]
 
     def sentences(self) -> list[str]:

@@ -37,15 +37,15 @@ def read_checkpoint(path: Path, described: str, unpack: Callable[[bytes], Any] =
         return None
     try:
         state: dict[str, Any] = unpack(path.read_bytes())
-        found = state["described"]
+        stored = state["described"]
     except _DAMAGE as error:
         raise InputError(
             f"Training cannot continue from {path}: {error}; remove it, or choose another file."
         ) from error
-    if found != described:
+    if stored != described:
         raise InputError(
             f"{path} was written with other settings or data, so training cannot continue from it; remove it, or "
-            f"choose another file. It has: {found}. This training has: {described}."
+            f"choose another file. It has: {stored}. This training has: {described}."
         )
     return state
 

@@ -79,10 +79,10 @@ def _digest(remote: Remote) -> Any:
     return hashlib.md5(usedforsecurity=False) if remote.md5 else hashlib.sha256()
 
 
-def _check(remote: Remote, found: str) -> None:
+def _check(remote: Remote, checksum: str) -> None:
     wanted = remote.md5 or remote.sha256
-    if wanted is not None and found != wanted:
+    if wanted is not None and checksum != wanted:
         raise DataError(
-            f"The file downloaded from {remote.url} is not the one we know: its checksum is {found} instead of "
+            f"The file downloaded from {remote.url} is not the one we know: its checksum is {checksum} instead of "
             f"{wanted}. Try again; the download may have been cut short."
         )

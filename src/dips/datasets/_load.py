@@ -132,11 +132,11 @@ def _from_openml(source: Source, folder: Path) -> pd.DataFrame:
     from sklearn.datasets import fetch_openml
 
     try:
-        found = fetch_openml(data_id=source.openml, data_home=folder, as_frame=True, parser="auto")
+        bunch = fetch_openml(data_id=source.openml, data_home=folder, as_frame=True, parser="auto")
     except (urllib.error.URLError, OSError) as error:
         raise DataError(
             f"OpenML's data set {source.openml} could not be downloaded ({error}); go online, or set DIPS_DATA to a "
             "folder that holds the tables."
         ) from error
-    table = pd.concat([found.data, found.target.astype(int)], axis=1)
+    table = pd.concat([bunch.data, bunch.target.astype(int)], axis=1)
     return table.set_axis(list(source.names), axis=1)

@@ -27,8 +27,8 @@ class NetworkFamily(Backbone):
         """Refuse a file of other columns or classes, or whose parts do not fit each other."""
         table = ReadTable.load(path)
         require(n_features in (None, table.n_features), f"it has {table.n_features} columns, not {n_features}")
-        found = int(table.codes.max()) + 1
-        require(found == n_classes, f"it has {found} classes, not {n_classes}")
+        n_stored = int(table.codes.max()) + 1
+        require(n_stored == n_classes, f"it has {n_stored} classes, not {n_classes}")
 
     def load(self, path: Path, unfitted: Any = None) -> Any:
         """Read it again."""

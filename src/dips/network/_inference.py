@@ -155,13 +155,13 @@ class FrozenNetwork:
         heads = self.settings.row_heads
         qkv = (_norm(x).reshape(-1, width) @ block.row_qkv).reshape(rows, tokens, 3, heads, -1)
         pack = max(1, PACKED_TOKENS // tokens)
-        found = np.empty((rows, tokens, heads, width // heads), np.float32)
+        attended = np.empty((rows, tokens, heads, width // heads), np.float32)
         whole = rows - rows % pack
         for part, side in ((slice(0, whole), pack), (slice(whole, rows), 1)):
             if part.stop > part.start:
-                self._attend(qkv[part], side, found[part])
-        x, found = x[:, first:], found[:, first:]
-        x += (found.reshape(-1, width) @ block.row_out).reshape(x.shape)
+                self._attend(qkv[part], side, attended[part])
+        x, attended = x[:, first:], attended[:, first:]
+        x += (attended.reshape(-1, width) @ block.row_out).reshape(x.shape)
         return (_norm(x).reshape(-1, width) @ then).reshape(*x.shape[:2], -1)
 
     def _attend(self, qkv: Array, side: int, out: Array) -> None:
@@ -206,7 +206,7 @@ class FrozenNetwork:
         size = width // heads
         by_head = queries.reshape(rows, -1, size)  # (m, tokens × heads, head)
         bounds = np.sqrt(np.square(by_head).sum(-1).max(0)) * memory.longest[first * heads :]
-        found = np.empty_like(by_head)
+        attended = np.empty_like(by_head)
         scores = np.empty((rows, memory.keys.shape[-1]), np.float32)
         for place, bound in enumerate(bounds):
             column = first * heads + place
@@ -214,14 +214,14 @@ class FrozenNetwork:
             if bound > SAFE_EXPONENT:
                 scores -= scores.max(-1, keepdims=True)
             np.exp(scores, out=scores)
-            np.matmul(scores, memory.values[column], out=found[:, place])
-            found[:, place] /= scores.sum(-1, keepdims=True)
-        return found.reshape(queries.shape)
+            np.matmul(scores, memory.values[column], out=attended[:, place])
+            attended[:, place] /= scores.sum(-1, keepdims=True)
+        return attended.reshape(queries.shape)
 
-    def _leave(self, x: Array, found: Array, block: Block) -> None:
+    def _leave(self, x: Array, attended: Array, block: Block) -> None:
         """Add what attention found, and bend each token by itself, in place."""
         width = x.shape[-1]
-        x += (found.reshape(-1, width) @ block.column_out).reshape(x.shape)
+        x += (attended.reshape(-1, width) @ block.column_out).reshape(x.shape)
         bent = _norm(x).reshape(-1, width) @ block.bend_in
         np.maximum(bent, 0, out=bent)
         bent *= bent

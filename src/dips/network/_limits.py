@@ -69,8 +69,8 @@ def _information(column: Array, is_level: bool, codes: Array, bins: int = 8) -> 
     np.add.at(table, (place, codes), 1.0)
     table = table[table.any(1)][:, table.any(0)] / codes.size
     chance = table.sum(1, keepdims=True) * table.sum(0)
-    found = float((table * np.log(np.where(table > 0, table / chance, 1.0))).sum())
-    return found - (table.shape[0] - 1) * (table.shape[1] - 1) / (2 * codes.size)
+    information = float((table * np.log(np.where(table > 0, table / chance, 1.0))).sum())
+    return information - (table.shape[0] - 1) * (table.shape[1] - 1) / (2 * codes.size)
 
 
 def common_levels(column: Array, most: int = MAX_LEVELS) -> Array:

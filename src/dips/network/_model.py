@@ -126,10 +126,10 @@ class Network(nn.Module):
         mask = same_row_mask(batch * rows, tokens, self.settings.packed_tokens, x.dtype, x.device)
         ask, ask_next, bend = self.pieces
         for row_qkv, row_out, column_qkv, column_out, bend_in, bend_out in self._blocks(x.dtype, context):
-            found = along_rows(ask(x, row_qkv), batch * rows, tokens, self.settings.row_heads, mask)
-            x, qkv = ask_next(x, found, row_out, column_qkv)
-            found = along_columns(qkv, batch, rows, tokens, self.settings.column_heads, context)
-            x = bend(x, found, column_out, bend_in, bend_out)
+            attended = along_rows(ask(x, row_qkv), batch * rows, tokens, self.settings.row_heads, mask)
+            x, qkv = ask_next(x, attended, row_out, column_qkv)
+            attended = along_columns(qkv, batch, rows, tokens, self.settings.column_heads, context)
+            x = bend(x, attended, column_out, bend_in, bend_out)
         classes = tables.class_code.shape[1]
         answers = _linear(self.answer, _norm(x.view(batch, rows, tokens, width)[:, :, -classes:])).float()
         return answers.masked_fill(~tables.present[:, None, :, None], -1e4)

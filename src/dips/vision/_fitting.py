@@ -139,5 +139,7 @@ def _brought_scaling(
     """The scaling of pixels that a network of the user's was trained with, where it says so."""
     if isinstance(network, str) and network in NETWORKS:
         return None
-    found = getattr(build_network(network, n_classes, n_channels, seed=0), "pixel_scaling", None)
-    return None if found is None else Scaling(*(torch.as_tensor(m, dtype=torch.float32, device=device) for m in found))
+    moments = getattr(build_network(network, n_classes, n_channels, seed=0), "pixel_scaling", None)
+    if moments is None:
+        return None
+    return Scaling(*(torch.as_tensor(m, dtype=torch.float32, device=device) for m in moments))

@@ -93,11 +93,12 @@ def read_images(
 def _read_headers(folder: Path, names: Sequence[str]) -> tuple[dict[str, Header], dict[str, str]]:
     headers, damaged = {}, {}
     with ThreadPoolExecutor() as threads:
-        for name, found in zip(names, threads.map(lambda name: _tried(read_header, folder / name), names), strict=True):
-            if isinstance(found, str):
-                damaged[name] = found
+        outcomes = threads.map(lambda name: _tried(read_header, folder / name), names)
+        for name, outcome in zip(names, outcomes, strict=True):
+            if isinstance(outcome, str):
+                damaged[name] = outcome
             else:
-                headers[name] = found
+                headers[name] = outcome
     return headers, damaged
 
 
@@ -108,10 +109,10 @@ def _decoded(
     with ThreadPoolExecutor() as threads:
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
-            found = list(threads.map(lambda name: _tried(decode, folder / name, size, mode), some))
+            outcomes = list(threads.map(lambda name: _tried(decode, folder / name, size, mode), some))
             observer.on_rows(start + len(some), len(names))
-            damaged = {name: why for name, why in zip(some, found, strict=True) if isinstance(why, str)}
-            yield [image for image in found if not isinstance(image, str)], damaged
+            damaged = {name: why for name, why in zip(some, outcomes, strict=True) if isinstance(why, str)}
+            yield [image for image in outcomes if not isinstance(image, str)], damaged
 
 
 def _tried(read: Any, *arguments: Any) -> Any:

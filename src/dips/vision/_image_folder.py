@@ -22,8 +22,8 @@ def find_images(folder: Path) -> list[str]:
     """Names of all image files of a folder and its subfolders, in order; hidden ones are not looked at."""
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
-    found = (p.relative_to(folder) for p in folder.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
-    names = sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+    paths = (p.relative_to(folder) for p in folder.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
+    names = sorted(path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts))
     if not names:
         raise InputError(f"There is no image in {folder}; dips reads {', '.join(ENDINGS)}.")
     for name in names:

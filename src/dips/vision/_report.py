@@ -31,8 +31,8 @@ def write_report(
     clf: ImageClassifier, path: Path, X: Any, class_names: Sequence[str] | None = None, title: str = "images"
 ) -> None:
     """Write the page of a fitted classifier; the parameters are those of :meth:`ImageClassifier.write_report`."""
-    found = findings_of(clf, X, class_names, title)
-    write_whole(path, render(without_nan(summarize_images(found))).encode())
+    findings = findings_of(clf, X, class_names, title)
+    write_whole(path, render(without_nan(summarize_images(findings))).encode())
 
 
 def write_review(
@@ -41,20 +41,20 @@ def write_review(
     """Write the folder of a review; the parameters are those of :meth:`ImageClassifier.write_review`."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} exists already; choose another name.")
-    found = findings_of(clf, X, class_names, title)
+    findings = findings_of(clf, X, class_names, title)
     make_folder(folder)
-    config = {"made_by": "dips.vision", "made_at": found.made_at, "unit": IMAGE, "settings": dict(found.settings)}
-    write_folder(clf, found, folder, config | {"data": [], "unlabeled": [], "versions": versions()})
+    config = {"made_by": "dips.vision", "made_at": findings.made_at, "unit": IMAGE, "settings": dict(findings.settings)}
+    write_folder(clf, findings, folder, config | {"data": [], "unlabeled": [], "versions": versions()})
 
 
-def write_folder(clf: ImageClassifier, found: ImageFindings, folder: Path, config: dict[str, Any]) -> None:
+def write_folder(clf: ImageClassifier, findings: ImageFindings, folder: Path, config: dict[str, Any]) -> None:
     """Write what a review needs, and the page; of the images, those that have a label."""
-    summary = without_nan(summarize_images(found))
-    samples = found.account.reset_index(drop=True)
-    if found.account.index.tolist() != list(range(len(samples))):
-        samples.insert(1, found.account.index.name or "name", [str(name) for name in found.account.index])
-    np.save(folder / IMAGES, found.images[found.is_given])
-    np.save(folder / NEIGHBOURS, _neighbours(clf, found))
+    summary = without_nan(summarize_images(findings))
+    samples = findings.account.reset_index(drop=True)
+    if findings.account.index.tolist() != list(range(len(samples))):
+        samples.insert(1, findings.account.index.name or "name", [str(name) for name in findings.account.index])
+    np.save(folder / IMAGES, findings.images[findings.is_given])
+    np.save(folder / NEIGHBOURS, _neighbours(clf, findings))
     for name in ("samples.parquet", "samples.csv"):
         write_frame(samples, folder / name)
     write_json(folder / "report.json", summary, indent=None)
@@ -62,10 +62,10 @@ def write_folder(clf: ImageClassifier, found: ImageFindings, folder: Path, confi
     write_json(folder / "config.json", config)
 
 
-def _neighbours(clf: ImageClassifier, found: ImageFindings) -> Array:
+def _neighbours(clf: ImageClassifier, findings: ImageFindings) -> Array:
     """For each labeled image those most like it: by what the network sees, or else by their pixels."""
-    given = np.flatnonzero(found.is_given)
-    images = found.images[given]
+    given = np.flatnonzero(findings.is_given)
+    images = findings.images[given]
     features = _features(clf, images) if images.shape[3] == clf.scaling_.mean.numel() else None
     if features is None:
         step = max(1, max(images.shape[1:3]) // _COARSE)

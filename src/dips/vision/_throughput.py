@@ -33,8 +33,8 @@ def breakdown(pool: ImagePool, recipe: Recipe, n_steps: int = 200) -> dict[str, 
         "network": lambda: training.gradients(batch),
         "optimizer": lambda: training.optimizer.step(gradients),
     }
-    found = {name: _milliseconds(training, _recorded(training, part), n_steps) for name, part in parts.items()}
-    return {"step": step_ms, **found, "rest": step_ms - sum(found.values())}
+    by_part = {name: _milliseconds(training, _recorded(training, part), n_steps) for name, part in parts.items()}
+    return {"step": step_ms, **by_part, "rest": step_ms - sum(by_part.values())}
 
 
 def steps_per_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int = 200) -> float:

@@ -35,23 +35,23 @@ def compare(
         refuse_to_overwrite(out, force, is_folder=False)
     path = runs[1].folder / "compare.html" if out is None else out
     with whole(*runs):
-        found = without_nan(compare_runs(*runs))
-        page = render_difference(found).encode()
+        comparison = without_nan(compare_runs(*runs))
+        page = render_difference(comparison).encode()
     write_whole(path, page)
     if as_json:
-        print_json({"page": str(path), **found})
+        print_json({"page": str(path), **comparison})
         return
-    _print(found)
+    _print(comparison)
     output().print(printable(f"Open {path}"), soft_wrap=True)
     if open_it:
         typer.launch(path.resolve().as_uri())
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(comparison: dict[str, Any]) -> None:
     from dips._report.difference import difference_sentences
     from dips._report.words import difference, title_of
 
-    scores = found["scores"]["all"]
+    scores = comparison["scores"]["all"]
     rows = []
     for metric, after in scores["after"].items():
         gain = after["gain"]
@@ -59,9 +59,9 @@ def _print(found: dict[str, Any]) -> None:
         cells = [_with_interval(metric, score) for score in (scores["before"][metric], after)]
         rows.append([title_of(metric), *cells, f"{difference(metric, gain['value'])} ({low} to {high})"])
     columns = {"": "left", "before": "right", "after": "right", "gain": "right"}
-    title = f"{found['n_held_out']:,} rows that both held out, with 95 % intervals"
+    title = f"{comparison['n_held_out']:,} rows that both held out, with 95 % intervals"
     output().print(make_table(columns, rows, title=title))
-    for sentence in difference_sentences(found):
+    for sentence in difference_sentences(comparison):
         output().print(printable(sentence), soft_wrap=True)
 
 

@@ -39,7 +39,7 @@ def inspect(
     """
     from dips._study.inspecting import inspect as inspect_table
 
-    found = inspect_table(
+    inspection = inspect_table(
         data,
         target,
         id=tuple(id),
@@ -55,30 +55,31 @@ def inspect(
         verified=verified,
     )
     if as_json:
-        print_json(found.to_json())
+        print_json(inspection.to_json())
     else:
-        _print(found)
-        if found.problem:
-            raise DataError(found.problem)
-    if found.problem:
+        _print(inspection)
+        if inspection.problem:
+            raise DataError(inspection.problem)
+    if inspection.problem:
         raise typer.Exit(DataError.exit_code)
 
 
-def _print(found: Inspection) -> None:
+def _print(inspection: Inspection) -> None:
     import numpy as np
 
     from dips._cli.understanding import print_columns, print_notes
 
-    console, target = output(), found.target
-    console.print(printable(f"{found.n_rows:,} rows, {len(found.schema.columns)} columns besides the target."))
+    console, target = output(), inspection.target
+    n_columns = len(inspection.schema.columns)
+    console.print(printable(f"{inspection.n_rows:,} rows, {n_columns} columns besides the target."))
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
         classes = ", ".join(f"{c} {n:,}" for c, n in list(zip(target.classes, counts, strict=True))[:12])
         n_labeled = int(target.is_labeled.sum())
-        words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {found.n_rows - n_labeled:,} not."
+        words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.print(printable(words), soft_wrap=True)
-    alone = {leak.columns[0]: leak.score for leak in found.leaks if len(leak.columns) == 1}
-    print_columns(console, found.schema.columns, alone, found.look.table.n_rows)
-    print_notes(console, found.notes)
-    if found.options:
-        console.print(printable(f"Options to consider: {'  '.join(found.options)}"), soft_wrap=True)
+    alone = {leak.columns[0]: leak.score for leak in inspection.leaks if len(leak.columns) == 1}
+    print_columns(console, inspection.schema.columns, alone, inspection.look.table.n_rows)
+    print_notes(console, inspection.notes)
+    if inspection.options:
+        console.print(printable(f"Options to consider: {'  '.join(inspection.options)}"), soft_wrap=True)

@@ -89,12 +89,12 @@ def list_(as_json: o.Json = False) -> None:
     """List the experiments, and where each is in the paper."""
     from dips._paper import experiments
 
-    found = list(experiments().values())
+    listed = list(experiments().values())
     if as_json:
-        print_json([{"name": e.name, "title": e.title, "source": e.source, "seeds": e.seeds} for e in found])
+        print_json([{"name": e.name, "title": e.title, "source": e.source, "seeds": e.seeds} for e in listed])
         return
     columns = {"name": "left", "shows": "left", "in the paper": "left", "seeds": "right"}
-    _wide().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in found]))
+    _wide().print(make_table(columns, [[e.name, e.title, e.source, e.seeds] for e in listed]))
 
 
 @paper.command()
@@ -219,11 +219,11 @@ def page(
     from dips._paper.show import read_readings, was_run, write_page
 
     said = {} if readings is None else read_readings(readings)
-    found, shown = experiments().values(), []
-    for experiment in found:
+    known, shown = experiments().values(), []
+    for experiment in known:
         if was_run(experiment, Store(results)):
             shown.append(_show(experiment, results, results / "shown"))
-    left_out = [e.name for e in found if e not in [one.experiment for one in shown]]
+    left_out = [e.name for e in known if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", said)
     output().print(printable(f"Open {path}"))
 
@@ -306,7 +306,7 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
         raise StoppedError("Stopped. Finished trials are kept: the same command continues.") from None
     output().print(
         printable(
-            f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.found} were there "
+            f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.already_there} were there "
             f"already, {tally.failed} failed."
         )
     )

@@ -52,9 +52,9 @@ def save(draw: Callable[[], Any], folder: Path, name: str) -> None:
 
 def palette(names: Iterable[Any], own: Mapping[str, str | None] = COLORS) -> dict[str, str]:
     """A color for each method: its own where it has one, the same in every figure; else one that no other has."""
-    found = {str(name): own.get(str(name)) for name in names}
-    others = iter(_OTHERS * len(found))
-    return {name: own or next(others) for name, own in found.items()}
+    colors = {str(name): own.get(str(name)) for name in names}
+    others = iter(_OTHERS * len(colors))
+    return {name: own or next(others) for name, own in colors.items()}
 
 
 def legend_below(fig: Any, axis: Any, n_columns: int = 4) -> None:

@@ -38,8 +38,8 @@ def hashed(record: Any) -> str:
 
 def beyond_defaults(job: Any) -> dict[str, Any]:
     """Fields of a dataclass that differ from their defaults; so adding a field does not change old keys."""
-    found = dataclasses.asdict(job)
-    return {f.name: found[f.name] for f in dataclasses.fields(job) if found[f.name] != _default(f)}
+    values = dataclasses.asdict(job)
+    return {f.name: values[f.name] for f in dataclasses.fields(job) if values[f.name] != _default(f)}
 
 
 def _default(f: dataclasses.Field[Any]) -> Any:

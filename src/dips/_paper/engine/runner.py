@@ -25,7 +25,7 @@ _MAX_WARNINGS = 5
 class Tally:
     """How many jobs had a record already, how many were done now, and how many failed (now or before)."""
 
-    found: int
+    already_there: int
     done: int
     failed: int
     elapsed_s: float
@@ -50,7 +50,7 @@ def run(jobs: Iterable[Job], store: Store, n_jobs: int = 1, retry: bool = False,
             bars.on_step(len(statuses), len(todo))
     failed = statuses.count("failed")
     return Tally(
-        found=len(unique) - len(todo),
+        already_there=len(unique) - len(todo),
         done=len(todo) - failed,
         failed=failed + failed_before,
         elapsed_s=time.perf_counter() - began,
@@ -90,8 +90,8 @@ def perform(job: Job, store: Store) -> str:
             with threadpool_limits(1):
                 record |= {"status": "done", "outcome": job.run()}
         except Exception as error:
-            found = traceback.format_exc()
-            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}", "traceback": found}
+            trace = traceback.format_exc()
+            record |= {"status": "failed", "error": f"{type(error).__name__}: {error}", "traceback": trace}
     record["warnings"] = sorted({str(w.message)[:200] for w in caught})[:_MAX_WARNINGS]
     record["elapsed_s"] = round(time.perf_counter() - began, 3)
     record["cpu_s"] = round(time.process_time() - cpu_before, 3)

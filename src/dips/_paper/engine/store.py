@@ -27,10 +27,10 @@ class Store:
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the record, or None if there is none, or it was changed since; the job is then run again."""
         try:
-            found = json.loads(self._path(key).read_bytes())
+            record = json.loads(self._path(key).read_bytes())
         except (OSError, ValueError, RecursionError):
             return None
-        return found if _is_record(found) else None
+        return record if _is_record(record) else None
 
     def put(self, key: str, record: dict[str, Any]) -> None:
         """Store a record."""
@@ -43,14 +43,14 @@ class Store:
         return self.folder / "records" / key[:2] / f"{key}.json"
 
 
-def _is_record(found: Any) -> bool:
+def _is_record(content: Any) -> bool:
     """Whether it is a complete record, as it was written; those of 0.1.0 have no checksum."""
-    if not isinstance(found, dict) or "settings" not in found:
+    if not isinstance(content, dict) or "settings" not in content:
         return False
-    checksum = found.pop("sha256", None)
-    if checksum is not None and checksum != _checksum(found):
+    checksum = content.pop("sha256", None)
+    if checksum is not None and checksum != _checksum(content):
         return False
-    result = found.get(_RESULT.get(str(found.get("status"))))
+    result = content.get(_RESULT.get(str(content.get("status"))))
     return result is not None and _is_possible(result)
 
 

@@ -59,8 +59,8 @@ def means(
 
 def over_tables(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
     """Accuracy averaged over tables, seed by seed."""
-    found = frame.groupby([*(keys or ("method",)), "seed"], sort=False)[["accuracy", "test_over_train"]].mean()
-    return found.reset_index()
+    by_seed = frame.groupby([*(keys or ("method",)), "seed"], sort=False)[["accuracy", "test_over_train"]].mean()
+    return by_seed.reset_index()
 
 
 def paired(
@@ -82,20 +82,22 @@ def paired(
         for first, second in pairs:
             if first in wide and second in wide:
                 both = wide[[first, second]].dropna()
-                found = compare(100 * both[first], 100 * both[second], ratio)
-                lines.append(({by or "": part_name, "comparison": f"{first} − {second}"}, found))
-    corrected = holm([found.p for _, found in lines])
-    table = pd.DataFrame([names | _line(found, p) for (names, found), p in zip(lines, corrected, strict=True)])
+                comparison = compare(100 * both[first], 100 * both[second], ratio)
+                lines.append(({by or "": part_name, "comparison": f"{first} − {second}"}, comparison))
+    corrected = holm([comparison.p for _, comparison in lines])
+    records = [names | _line(comparison, p) for (names, comparison), p in zip(lines, corrected, strict=True)]
+    table = pd.DataFrame(records)
     return (
         table.drop(columns="", errors="ignore").set_index("comparison" if by is None else by) if len(table) else table
     )
 
 
-def _line(found: PairedComparison, corrected: float) -> dict[str, Any]:
+def _line(comparison: PairedComparison, corrected: float) -> dict[str, Any]:
     sign = "" if np.isnan(corrected) else ("yes" if corrected < _LEVEL else "no")
+    error = "" if np.isnan(comparison.error) else f" ± {comparison.error:.2f}"
     return {
-        "difference": f"{found.difference:+.2f}" + ("" if np.isnan(found.error) else f" ± {found.error:.2f}"),
-        "seeds": found.n,
+        "difference": f"{comparison.difference:+.2f}{error}",
+        "seeds": comparison.n,
         "p, corrected": "" if np.isnan(corrected) else ("< 0.001" if corrected < 0.001 else f"{corrected:.3f}"),
         "significant": sign,
     }

@@ -51,16 +51,16 @@ def spread_of_labelers(frame: pd.DataFrame) -> pd.DataFrame:
     """Variance between the labelers' mean accuracies, table by table and on average."""
     labelers = _labelers(frame)
     mean = 100 * frame.pivot_table(index="table", columns="method", values="accuracy", sort=False)
-    found = pd.DataFrame(
+    variance = pd.DataFrame(
         {
             "without DIPS": mean.reindex(columns=labelers).var(axis=1, ddof=1),
             "with DIPS": mean.reindex(columns=[f"{name}+DIPS" for name in labelers]).var(axis=1, ddof=1),
         }
     )
-    found.loc["mean"] = found.mean()
+    variance.loc["mean"] = variance.mean()
     said = published("battery")["variance"]
-    found.loc["mean, paper"] = [said["without"], said["with"]]
-    return found.rename_axis("table")
+    variance.loc["mean, paper"] = [said["without"], said["with"]]
+    return variance.rename_axis("table")
 
 
 def _labelers(frame: pd.DataFrame) -> list[str]:

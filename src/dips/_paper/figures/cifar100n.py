@@ -20,8 +20,8 @@ def cells(plan: Plan) -> Iterator[Cell]:
 
 def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Both accuracies; the paper has figures without values."""
-    found = reports.compared(frame)
-    return replace(found, tables=found.tables | {"top_5": means(frame, "method", "data", value="top5")})
+    compared = reports.compared(frame)
+    return replace(compared, tables=compared.tables | {"top_5": means(frame, "method", "data", value="top5")})
 
 
 EXPERIMENT = Experiment(

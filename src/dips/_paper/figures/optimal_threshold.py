@@ -44,9 +44,9 @@ def best(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _draw(frame: pd.DataFrame) -> Any:
     fig, axes = figures.figure(2, 1)
-    found = best(frame)
-    axes[0].plot(found.index, found["best percentile"], "o-", color="#d6337f", label="best mean accuracy")
-    axes[0].plot(found.index, found["mean over seeds of the best"], "o--", color="#2f6fde", label="mean of the best")
+    optima = best(frame)
+    axes[0].plot(optima.index, optima["best percentile"], "o-", color="#d6337f", label="best mean accuracy")
+    axes[0].plot(optima.index, optima["mean over seeds of the best"], "o--", color="#2f6fde", label="mean of the best")
     axes[0].set(xlabel="noise", ylabel="optimal percentile of the confidence")
     axes[0].legend()
     figures.lines(axes[1], frame.assign(method="noise " + frame["noise"].astype(str)), "percentile")

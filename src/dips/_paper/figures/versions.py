@@ -43,17 +43,17 @@ def report(frame: pd.DataFrame, plan: Plan) -> Report:
     """Accuracy of both on two quadrants; of Version 2 on tables, with what DIPS adds to it."""
     quadrants, tables = frame[frame["table"] == _QUADRANTS], frame[frame["table"] != _QUADRANTS]
     versions = [(f"{name}, version 1", f"{name}, version 2") for name in ("PL", "PL+DIPS")]
-    found = {
+    shown = {
         "quadrants": means(quadrants, "method", "noise"),
         "quadrants_differences": paired(quadrants, versions, by="noise"),
     }
     if len(tables):
         second = [(f"{name}+DIPS, version 2", f"{name}, version 2") for name in grids.labelers(plan)]
-        found |= {
+        shown |= {
             "tables": means(tables[~tables["method"].str.endswith("version 1")], "method", "table"),
             "tables_differences": paired(tables, [*versions, *second], by="table"),
         }
-    return Report(found, {"figure": lambda: _draw(quadrants)})
+    return Report(shown, {"figure": lambda: _draw(quadrants)})
 
 
 def _draw(quadrants: pd.DataFrame) -> Any:

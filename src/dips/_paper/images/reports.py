@@ -58,8 +58,8 @@ def along_the_training(frame: pd.DataFrame) -> pd.DataFrame:
     for share, title in ((1 / 3, "a third"), (2 / 3, "two thirds"), (1, "all steps")):
         reached = [_at(curve, share) for curve in frame["curve"]]
         parts.append(frame[["method", "data"]].assign(accuracy=reached, after=title))
-    found = pd.concat(parts)
-    return _by_data(found, lambda part: means(part, "method", "after"))
+    by_stage = pd.concat(parts)
+    return _by_data(by_stage, lambda part: means(part, "method", "after"))
 
 
 def _at(curve: list[dict[str, Any]], share: float) -> float:
@@ -75,8 +75,8 @@ def by_seed(frame: pd.DataFrame) -> pd.DataFrame:
 
 def minutes(frame: pd.DataFrame) -> pd.DataFrame:
     """Device, steps and minutes of a training, with warm-ups, curation and the looks at the test images."""
-    found = frame.assign(steps=[curve[-1]["step"] for curve in frame["curve"]], minutes=frame["training_s"] / 60)
-    mean = found.groupby(["data", "method", "device", "steps"], sort=False)["minutes"].mean()
+    trainings = frame.assign(steps=[curve[-1]["step"] for curve in frame["curve"]], minutes=frame["training_s"] / 60)
+    mean = trainings.groupby(["data", "method", "device", "steps"], sort=False)["minutes"].mean()
     return mean.reset_index().set_index("data")
 
 
@@ -86,7 +86,7 @@ def curation(frame: pd.DataFrame) -> pd.DataFrame:
     if judged.empty:
         return judged
     some = judged[judged["round"].isin([*_ROUNDS, judged["round"].max()])]
-    found = [
+    records = [
         {
             "data": data,
             "method": method,
@@ -98,7 +98,7 @@ def curation(frame: pd.DataFrame) -> pd.DataFrame:
         }
         for (data, method, after), part in some.groupby(["data", "method", "round"], sort=False)
     ]
-    return pd.DataFrame(found).set_index("data")
+    return pd.DataFrame(records).set_index("data")
 
 
 def _by_data(frame: pd.DataFrame, make: Callable[[pd.DataFrame], pd.DataFrame]) -> pd.DataFrame:

@@ -81,7 +81,7 @@ class ImageTrial:
         data = some_of(sets.read(self.data), self.max_images)
         method = METHODS[self.method](**({} if self.memory is None else {"memory": self.memory}))
         schedule = Schedule(self.n_steps, lr=self.lr)
-        found = train_and_measure(
+        outcome = train_and_measure(
             data,
             noisy_labels(data, self.noise, self.n_labeled, self.seed),
             Recipe(self.network, method, schedule, self.batch_size, self.unlabeled_ratio),
@@ -90,7 +90,7 @@ class ImageTrial:
             self.seed,
             torch.device("cuda" if torch.cuda.is_available() else "cpu"),
         )
-        return found | {"device": _device_name(), "libraries": self.libraries()}
+        return outcome | {"device": _device_name(), "libraries": self.libraries()}
 
     def test_over_train(self, outcome: dict[str, Any]) -> float:
         """0: the test images are the same for every seed, and few of the others are labeled."""

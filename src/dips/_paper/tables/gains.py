@@ -69,19 +69,19 @@ def means(frame: pd.DataFrame) -> pd.DataFrame:
     wide = {value: _wide(frame, value).dropna() for value in [*_SHARES, "log_loss"]}
     if wide["accuracy"].empty:
         return pd.DataFrame()
-    found = pd.DataFrame({title: 100 * wide[value].mean() for value, title in _SHARES.items()})
-    found.insert(1, "log loss", [f"{v:.3f}" for v in wide["log_loss"].mean().reindex(found.index)])
-    return found.assign(cells=len(wide["accuracy"])).rename_axis("method")
+    by_method = pd.DataFrame({title: 100 * wide[value].mean() for value, title in _SHARES.items()})
+    by_method.insert(1, "log loss", [f"{v:.3f}" for v in wide["log_loss"].mean().reindex(by_method.index)])
+    return by_method.assign(cells=len(wide["accuracy"])).rename_axis("method")
 
 
 def by(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
     """The main columns of the summary for each value of the keys."""
     parts = []
     for names, part in frame.groupby(list(keys), sort=False):
-        found = summary(part).reset_index()
+        gains = summary(part).reset_index()
         for place, (key, name) in enumerate(zip(keys, names, strict=True)):
-            found.insert(place, key, [name] * len(found))
-        parts.append(found.drop(columns=["balanced accuracy", "calibration error"], errors="ignore"))
+            gains.insert(place, key, [name] * len(gains))
+        parts.append(gains.drop(columns=["balanced accuracy", "calibration error"], errors="ignore"))
     return pd.concat(parts).set_index(keys[0]) if parts else pd.DataFrame()
 
 
@@ -89,18 +89,18 @@ def of_unlabeled_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """What unlabeled rows add by themselves: the default with them against the same without."""
     rows = []
     for key, name, part in _parts(frame):
-        found = {value: _added(part, value) for value in ("accuracy", "log_loss", "auc", "balanced_accuracy")}
-        if found["accuracy"].empty:
+        added = {value: _added(part, value) for value in ("accuracy", "log_loss", "auc", "balanced_accuracy")}
+        if added["accuracy"].empty:
             continue
-        cells = _over_cells(found["accuracy"])
+        cells = _over_cells(added["accuracy"])
         rows.append(
             {
                 "by": key,
                 "where": name,
-                "accuracy": _over_seeds(found["accuracy"]),
-                "log loss": _over_seeds(found["log_loss"], digits=3),
-                "AUC": _over_seeds(found["auc"]),
-                "balanced accuracy": _over_seeds(found["balanced_accuracy"]),
+                "accuracy": _over_seeds(added["accuracy"]),
+                "log loss": _over_seeds(added["log_loss"], digits=3),
+                "AUC": _over_seeds(added["auc"]),
+                "balanced accuracy": _over_seeds(added["balanced_accuracy"]),
                 "worst cell": cells.min(),
                 f"cells under {_LOSES}": f"{int((cells < _LOSES).sum())} of {cells.size}",
             }
@@ -114,9 +114,9 @@ def audit(frame: pd.DataFrame) -> pd.DataFrame:
     if part.empty or "p_wrong_error" not in part:
         return pd.DataFrame()
     keys = ["kind", "noise", "labels"]
-    found = 100 * part.groupby(keys, sort=False)[[name for name in _AUDIT if name in part]].mean()
-    found.loc[("all", "", ""), :] = 100 * part[list(found)].mean()
-    return found.rename(columns=_AUDIT).reset_index().set_index("kind")
+    quality = 100 * part.groupby(keys, sort=False)[[name for name in _AUDIT if name in part]].mean()
+    quality.loc[("all", "", ""), :] = 100 * part[list(quality)].mean()
+    return quality.rename(columns=_AUDIT).reset_index().set_index("kind")
 
 
 def harmed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -132,8 +132,8 @@ def harmed(frame: pd.DataFrame) -> pd.DataFrame:
         lines.append(cells[is_harmed].assign(method=method))
     if not lines:
         return pd.DataFrame()
-    found = pd.concat(lines).sort_values("accuracy").set_index("table")
-    return found.assign(**{"log loss": [f"{v:+.3f}" for v in found["log loss"]]})
+    harmed_cells = pd.concat(lines).sort_values("accuracy").set_index("table")
+    return harmed_cells.assign(**{"log loss": [f"{v:+.3f}" for v in harmed_cells["log loss"]]})
 
 
 def _wide(frame: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -22,34 +22,34 @@ _N_TRACKED = 3  # of the useful rows, and of the others
 
 def measure(fitted: Fitted, split: Split, trial: Trial) -> dict[str, Any]:
     """Plain data: accuracy on the test rows, sizes, how the labels were judged, and what the trial asks for."""
-    found = {
+    measures = {
         "accuracy": float((fitted.predict(split.X_test) == split.y_test).mean()),
         "n_labeled": len(split.y_labeled),
         "n_unlabeled": len(split.y_unlabeled),
         "n_test": len(split.y_test),
     }
     if isinstance(fitted.model, CuratedClassifier | PseudoLabelClassifier):
-        found |= _judgements(fitted, split)
-    return found | _MORE[trial.measure](fitted, split, trial) if trial.measure else found
+        measures |= _judgements(fitted, split)
+    return measures | _MORE[trial.measure](fitted, split, trial) if trial.measure else measures
 
 
 def _judgements(fitted: Fitted, split: Split) -> dict[str, float]:
     """Share of useful labels, how many wrong ones are suspects, and how many pseudo-labels are right."""
     samples, n = fitted.model.samples_, len(split.y_labeled)
     useful = samples["useful"].to_numpy(dtype=bool)
-    found = {"kept": float(useful[:n].mean())}  # by the names that records have had from the first run on
+    shares = {"kept": float(useful[:n].mean())}  # by the names that records have had from the first run on
     if split.flipped.any():
-        found["wrong_found"] = float((~useful[:n])[split.flipped].mean())
-        found["right_dropped"] = float((~useful[:n])[~split.flipped].mean())
+        shares["wrong_found"] = float((~useful[:n])[split.flipped].mean())
+        shares["right_dropped"] = float((~useful[:n])[~split.flipped].mean())
     if hasattr(fitted.model, "labeled_iter_"):
         pseudo = fitted.model.labeled_iter_[n:] > 0
         labels = fitted.classes[np.asarray(fitted.model.transduction_[n:])[pseudo]]
-        found["n_pseudo"] = int(pseudo.sum())
+        shares["n_pseudo"] = int(pseudo.sum())
         if pseudo.any():
-            found["pseudo_accuracy"] = float((labels == split.y_unlabeled[pseudo]).mean())
+            shares["pseudo_accuracy"] = float((labels == split.y_unlabeled[pseudo]).mean())
     if hasattr(fitted.model.curator_, "noise_rate_"):
-        found["noise_estimate"] = float(fitted.model.curator_.noise_rate_)
-    return found
+        shares["noise_estimate"] = float(fitted.model.curator_.noise_rate_)
+    return shares
 
 
 def _trained_on(fitted: Fitted, split: Split) -> tuple[Array, Array, Array]:
@@ -133,10 +133,10 @@ def _spread(n: int) -> Array:
 def _probabilities(fitted: Fitted, split: Split, trial: Trial) -> dict[str, Any]:
     """How good the probabilities are, how every class fares, and how good the audit is."""
     n_classes = 1 + int(max(labels.max() for labels in (split.y_true, split.y_unlabeled, split.y_test)))
-    found = scores(fitted.predict_proba(split.X_test, n_classes), split.y_test)
+    measures = scores(fitted.predict_proba(split.X_test, n_classes), split.y_test)
     if isinstance(fitted.model, CuratedClassifier | PseudoLabelClassifier) and trial.method in ("curated", "pl"):
-        found |= audit_scores(fitted.model.samples_[: len(split.y_labeled)], fitted.model.curator_, split.flipped)
-    return found
+        measures |= audit_scores(fitted.model.samples_[: len(split.y_labeled)], fitted.model.curator_, split.flipped)
+    return measures
 
 
 _MORE = {

@@ -33,9 +33,9 @@ class Fitted:
 
     def predict_proba(self, X: Array, n_classes: int) -> Array:
         """Probabilities of classes 0..n_classes-1; 0 for one that no labeled row has."""
-        found = np.zeros((len(X), n_classes))
-        found[:, self.classes] = self.model.predict_proba(X)
-        return found
+        p = np.zeros((len(X), n_classes))
+        p[:, self.classes] = self.model.predict_proba(X)
+        return p
 
 
 def fit(trial: Trial, split: Split) -> Fitted:

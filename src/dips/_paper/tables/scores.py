@@ -26,23 +26,23 @@ def scores(probabilities: Array, y: Array) -> dict[str, float]:
 
     Examples
     --------
-    >>> found = scores(np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]), np.array([0, 0, 1]))
-    >>> found["auc"], found["balanced_accuracy"], found["rarest_recall"], round(found["log_loss"], 3)
+    >>> by_name = scores(np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]]), np.array([0, 0, 1]))
+    >>> by_name["auc"], by_name["balanced_accuracy"], by_name["rarest_recall"], round(by_name["log_loss"], 3)
     (1.0, 1.0, 1.0, 0.324)
     """
     p = np.clip(probabilities, _LEAST, 1)
     p = p / p.sum(axis=1, keepdims=True)
     predicted, classes = p.argmax(axis=1), np.unique(y)
     recall = [float((predicted[y == c] == c).mean()) for c in classes]
-    found = {
+    by_name = {
         "log_loss": float(-np.log(p[np.arange(y.size), y]).mean()),
         "balanced_accuracy": float(np.mean(recall)),
         "calibration_error": calibration_error(p.max(axis=1), predicted == y),
         "rarest_recall": recall[int(np.argmin([(y == c).sum() for c in classes]))],
     }
     if classes.size > 1:
-        found["auc"] = float(np.mean([roc_auc_score(y == c, p[:, c]) for c in classes]))
-    return found
+        by_name["auc"] = float(np.mean([roc_auc_score(y == c, p[:, c]) for c in classes]))
+    return by_name
 
 
 def calibration_error(probability: Array, happened: Array) -> float:
@@ -64,15 +64,15 @@ def audit_scores(samples: pd.DataFrame, curator: Any, flipped: Array) -> dict[st
 
     A curator that does not believe ranks by its confidence.
     """
-    found: dict[str, float] = {"wrong_share": float(flipped.mean())}
+    by_name: dict[str, float] = {"wrong_share": float(flipped.mean())}
     believes = samples["p_wrong"].notna().all()
     suspicion = samples["p_wrong"] if believes else -samples["confidence"]
     if believes:
-        found["p_wrong_error"] = calibration_error(samples["p_wrong"].to_numpy(dtype=float), flipped)
+        by_name["p_wrong_error"] = calibration_error(samples["p_wrong"].to_numpy(dtype=float), flipped)
     if flipped.any() and not flipped.all() and suspicion.notna().all():
-        found["wrong_auc"] = float(roc_auc_score(flipped, suspicion.to_numpy(dtype=float)))
+        by_name["wrong_auc"] = float(roc_auc_score(flipped, suspicion.to_numpy(dtype=float)))
     if hasattr(curator, "noise_interval_"):
         low, high = curator.noise_interval_
-        found |= {"noise_low": float(low), "noise_high": float(high)}
-        found["noise_covered"] = float(low <= flipped.mean() <= high)
-    return found
+        by_name |= {"noise_low": float(low), "noise_high": float(high)}
+        by_name["noise_covered"] = float(low <= flipped.mean() <= high)
+    return by_name

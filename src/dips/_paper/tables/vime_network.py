@@ -108,9 +108,9 @@ class VIME:
             _step(optimizer, loss)
             if step % _VALIDATE_EVERY == 0 or step == self.n_steps:
                 with torch.no_grad():
-                    found = float(nn.functional.cross_entropy(self._head(codes[held_out]), y[held_out]))
-                if found < best_loss:
-                    best, best_loss = _copy(self._head), found
+                    held_out_loss = float(nn.functional.cross_entropy(self._head(codes[held_out]), y[held_out]))
+                if held_out_loss < best_loss:
+                    best, best_loss = _copy(self._head), held_out_loss
         self._head.load_state_dict(best)
 
     def _disagreement(self, unlabeled: Tensor) -> Tensor:
