@@ -1,11 +1,13 @@
 """The network and its training: what may not matter does not, and a stopped training goes on as if it had not."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 import torch
 
+from dips.exceptions import ModelError
 from dips.network import train
 from dips.network._cells import Cells, encode
 from dips.network._evaluate import evaluate
@@ -16,6 +18,8 @@ from dips.network._prior._draws import Draws
 from dips.network._settings import TINY, NetworkSettings
 from dips.network._tasks import KINDS, RealTable, make_task
 from dips.network._training import NetworkTrainer, draw_shape
+from dips.network._weights import Weights
+from dips.network.train import changed
 
 
 @pytest.fixture
@@ -104,12 +108,12 @@ def test_rows_of_a_class_without_label_do_not_count(model, cells):
     assert loss.sum() == 0
 
 
-def test_unlabeled_rows_learn_chances_and_labeled_ones_the_class_that_came_out(model, cells):
+def test_rows_learn_the_chances_of_their_classes(model, cells):
     logits, true = model(cells, 12), torch.zeros(2, 16, dtype=torch.long)
     present = torch.ones_like(cells.present)
     chances = torch.rand(2, 16, present.shape[1]).softmax(-1)
     loss, _ = losses_by_row(logits, true, chances, present, 8)
-    assert torch.allclose(loss[:, :8], -logits[:, :8, :, 1].log_softmax(-1)[..., 0])
+    assert torch.allclose(loss[:, :8], -(chances * logits[..., 1].log_softmax(-1))[:, :8].sum(-1))
     assert torch.allclose(loss[:, 8:], -(chances * logits[..., 0].log_softmax(-1))[:, 8:].sum(-1))
 
 
@@ -128,6 +132,39 @@ def test_an_orthogonal_update_has_singular_values_near_one():
     assert 0.5 < values.min() < values.max() < 1.4
 
 
+def test_queries_keys_and_values_are_made_orthogonal_each_by_itself():
+    settings = TINY.model
+    width, heads = settings.width, settings.row_heads
+    trainer = NetworkTrainer(TINY, torch.device("cpu"))
+    direction = trainer.optimiser.muon._direction("row_qkv", torch.randn(settings.layers, 3 * width, width))
+    parts = direction.view(settings.layers, heads, 3, -1, width).transpose(1, 2).reshape(-1, width, width)
+    values = torch.linalg.svdvals(parts.float()) / width**0.5
+    assert 0.6 < values.median() < values.max() < 1.4
+
+
+def test_steps_in_a_row_differ_in_shape(monkeypatch):
+    trainer = NetworkTrainer(changed(TINY, ["draws_in_hand=6", "steps_per_draw=4"]), torch.device("cpu"))
+    seen, loss = [], trainer.loss
+    monkeypatch.setattr(trainer, "loss", lambda shape, *rest: seen.append(shape) or loss(shape, *rest))
+    trainer.steps(1.0)
+    same = np.mean([one == other for one, other in itertools.pairwise(seen)])
+    assert len(seen) == trainer.place.step == 24
+    assert trainer.place.draw == 6
+    assert same < 0.7  # three in four where each draw is used up before the next
+
+
+def test_a_training_begins_with_exported_weights(tmp_path):
+    trainer = NetworkTrainer(TINY, torch.device("cpu"))
+    Weights.random(TINY.model, 3).save(tmp_path / "weights.npz")
+    trainer.start_from(tmp_path / "weights.npz")
+    wanted = Weights.load(tmp_path / "weights.npz").arrays
+    for name, weight in trainer.averaged().named_parameters():
+        assert np.array_equal(weight.detach().numpy(), wanted[name]), name
+    Weights.random(NetworkSettings().model, 3).save(tmp_path / "large.npz")
+    with pytest.raises(ModelError, match="other sizes"):
+        trainer.start_from(tmp_path / "large.npz")
+
+
 def test_shapes_fit_the_step():
     for index in range(200):
         shape, batch = draw_shape(1, index, NetworkSettings())
@@ -140,7 +177,7 @@ def test_the_loss_falls():
     trainer = NetworkTrainer(TINY, torch.device("cpu"))
     means = []
     for _ in range(2):
-        for _ in range(6):
+        for _ in range(10):
             trainer.steps(1.0)
         means.append(trainer.book.read()["all"])
     assert means[1]["labeled"] < means[0]["labeled"] - 0.02

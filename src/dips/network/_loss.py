@@ -14,15 +14,13 @@ CLASS_EDGES = (2, 3, 6)
 def losses_by_row(
     logits: Tensor, true: Tensor, chances: Tensor, present: Tensor, labeled: int
 ) -> tuple[Tensor, Tensor]:
-    """Cross-entropy of each row, (B, N), and which rows count: those whose class has a label.
+    """Cross-entropy of each row with the chances of its classes, (B, N), and which rows count.
 
-    Unlabeled rows are compared with the chances of their classes. Labeled rows are compared with the class that came
-    out, because the label tells more about it than the chances do.
+    Rows count whose class has a label.
     """
     said = torch.cat([logits[:, :labeled, :, 1], logits[:, labeled:, :, 0]], 1).log_softmax(-1)
     possible = chances * present.unsqueeze(1)
     wanted = possible / possible.sum(-1, keepdim=True).clamp_min(1e-6)
-    wanted[:, :labeled] = functional.one_hot(true[:, :labeled], said.shape[-1]).to(wanted.dtype)
     counts = present.gather(1, true).to(said.dtype)
     return -(wanted * said).sum(-1) * counts, counts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ._model import BLOCKS
+from ._model import BLOCKS, Network
 from ._settings import TrainingSettings
 
 
@@ -22,10 +22,21 @@ def orthogonal(update: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon:
-    """Momentum whose step is made orthogonal, scaled to move weights as much as AdamW would."""
+    """Momentum whose step is made orthogonal, scaled to move weights as much as AdamW would.
 
-    def __init__(self, weights: dict[str, nn.Parameter], rate: float, decay: float, momentum: float = 0.95) -> None:
-        self.weights, self.rate, self.decay, self.momentum = weights, rate, decay, momentum
+    Queries, keys and values lie in one matrix but are made orthogonal each by itself; `heads` says how many groups of
+    the three the matrix of a name holds.
+    """
+
+    def __init__(
+        self,
+        weights: dict[str, nn.Parameter],
+        heads: dict[str, int],
+        rate: float,
+        decay: float,
+        momentum: float = 0.95,
+    ) -> None:
+        self.weights, self.heads, self.rate, self.decay, self.momentum = weights, heads, rate, decay, momentum
         self.moments = {name: torch.zeros_like(weight) for name, weight in weights.items()}
 
     @torch.no_grad()
@@ -34,21 +45,31 @@ class Muon:
         rate = self.rate * share
         for name, weight in self.weights.items():
             moment = self.moments[name].lerp_(weight.grad, 1 - self.momentum)
-            direction = orthogonal(weight.grad.lerp(moment, self.momentum))
+            direction = self._direction(name, weight.grad.lerp(moment, self.momentum))
             weight.mul_(1 - rate * self.decay)
-            weight.add_(direction.to(weight.dtype), alpha=-rate * 0.2 * max(weight.shape[-2:]) ** 0.5)
+            weight.add_(direction.to(weight.dtype), alpha=-0.2 * rate)
+
+    def _direction(self, name: str, update: Tensor) -> Tensor:
+        """An update (L, out, in) made orthogonal, with entries of mean square one."""
+        if name not in self.heads:
+            return orthogonal(update) * max(update.shape[-2:]) ** 0.5
+        layers, _, width = update.shape
+        parts = update.view(layers, self.heads[name], 3, -1, width).transpose(1, 2)  # (L, 3, heads, head, width)
+        found = orthogonal(parts.reshape(3 * layers, width, width)) * width**0.5
+        return found.view(parts.shape).transpose(1, 2).reshape(update.shape)
 
 
 class Optimiser:
     """Both optimisers, the clipping and the running mean of the weights."""
 
-    def __init__(self, model: nn.Module, settings: TrainingSettings) -> None:
+    def __init__(self, model: Network, settings: TrainingSettings) -> None:
         self.settings = settings
         self.named = dict(model.named_parameters())
         blocks = {name: self.named[name] for name in BLOCKS} if settings.optimiser == "muon" else {}
         rest = [weight for name, weight in self.named.items() if name not in blocks]
         fused = rest[0].is_cuda
-        self.muon = Muon(blocks, settings.muon_rate, settings.weight_decay)
+        heads = {"row_qkv": model.settings.row_heads, "column_qkv": model.settings.column_heads}
+        self.muon = Muon(blocks, heads, settings.muon_rate, settings.weight_decay)
         self.adam = torch.optim.AdamW(
             rest, settings.adam_rate, betas=(0.9, 0.98), weight_decay=settings.weight_decay, fused=fused
         )

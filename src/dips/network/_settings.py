@@ -58,6 +58,7 @@ class TrainingSettings:
     seed: int = 13
     tokens_per_step: int = 200_000
     steps_per_draw: int = 8  # batches made at once, so that launches do not count
+    draws_in_hand: int = 12  # draws whose batches are shuffled, so that steps in a row differ in shape
     shapes_in_deck: int = 128
     passes_of_deck: int = 12
     optimiser: str = "muon"  # or "adamw", for every weight
@@ -101,5 +102,5 @@ def _tuples(values: dict) -> dict:
 TINY = NetworkSettings(
     ModelSettings(width=32, layers=2, row_heads=2, column_heads=1, packed_tokens=32),
     PriorSettings(labeled=(16, 32), unlabeled=(0, 32), queries=(16,), columns=(3, 4), classes=(2, 3), max_levels=6),
-    TrainingSettings(tokens_per_step=3_000, steps_per_draw=4, warmup_steps=20, ema=0.98),
+    TrainingSettings(tokens_per_step=3_000, steps_per_draw=2, draws_in_hand=2, warmup_steps=20, ema=0.98),
 )  # for rehearsals on a processor

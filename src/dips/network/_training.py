@@ -11,6 +11,8 @@ from typing import TextIO
 import numpy as np
 import torch
 
+from dips.exceptions import ModelError
+
 from . import _checkpoint
 from ._cells import Cells, encode
 from ._curriculum import prior_at, progress_at, shapes_prior
@@ -22,6 +24,7 @@ from ._prior._draws import Draws
 from ._prior._tables import Shape, Tables, make_tables
 from ._settings import NetworkSettings
 from ._tasks import RealTable
+from ._weights import Weights
 
 PEAK_FLOPS = 790e12  # bf16 products of large matrices, measured on the H200
 
@@ -118,18 +121,26 @@ class NetworkTrainer:
         return total_loss(loss, counts, shape.labeled, self.settings.training.labeled_weight)
 
     def steps(self, share: float) -> tuple[int, float]:
-        """All steps of the next draw at a share of the full rate; returns tokens and operations."""
-        shape, batch, tables, cells = self.draw(self.place.draw)
-        for start in range(0, len(tables.true), batch):
-            part = slice(start, start + batch)
+        """All steps of the next hand of draws at a share of the full rate; returns tokens and operations."""
+        training = self.settings.training
+        hand = [self.draw(self.place.draw + number) for number in range(training.draws_in_hand)]
+        order = np.random.default_rng((training.seed, self.place.draw)).permutation(len(hand) * training.steps_per_draw)
+        for turn in order:
+            shape, batch, tables, cells = hand[turn % len(hand)]
+            part = slice(start := turn // len(hand) * batch, start + batch)
             self.loss(shape, tables[part], cells[part]).backward()
-            warm = min(1.0, (self.place.step + 1) / self.settings.training.warmup_steps)
+            warm = min(1.0, (self.place.step + 1) / training.warmup_steps)
             self.optimiser.step(share * warm, self.place.step)
             self.place.step += 1
-        self.place.draw += 1
-        self.place.tables += len(tables.true)
+        self.place.draw += len(hand)
+        self.place.tables += sum(len(tables.true) for _, _, tables, _ in hand)
+        work = [self._work(shape, len(tables.true)) for shape, _, tables, _ in hand]
+        return sum(tokens for tokens, _ in work), sum(flops for _, flops in work)
+
+    def _work(self, shape: Shape, tables: int) -> tuple[int, float]:
+        """Tokens of so many tables, and the operations of training on them."""
         row_tokens = tokens_of_a_row(shape, self.settings)
-        tokens = len(tables.true) * shape.rows * row_tokens
+        tokens = tables * shape.rows * row_tokens
         return tokens, training_flops(self.settings.model, tokens, row_tokens, shape.context)
 
     def save(self, folder: Path) -> None:
@@ -139,6 +150,15 @@ class NetworkTrainer:
     def resume(self, folder: Path) -> None:
         """Go on from a checkpoint."""
         self.place = _checkpoint.load(folder, self.model, self.optimiser)
+
+    def start_from(self, path: Path) -> None:
+        """Begin with exported weights instead of random ones; the optimiser starts anew."""
+        weights = Weights.load(path)
+        if weights.settings != self.settings.model:
+            raise ModelError(f"The weights in {path} are those of a network of other sizes: {weights.settings}.")
+        arrays = {name: torch.as_tensor(array, device=self.device) for name, array in weights.arrays.items()}
+        self.model.load_state_dict(arrays, strict=True)
+        self.optimiser.mean = {name: array.clone() for name, array in arrays.items()}
 
     def averaged(self) -> Network:
         """A copy of the network with the running mean of its weights."""

@@ -1,7 +1,8 @@
 """Train the network in pieces: ``python -m dips.network.train --minutes 9 --out piece1``.
 
-A later piece goes on with ``--resume piece1``; ``--decay-minutes`` lets the rate fall to zero at the end of a piece,
-which gives weights to ship, while the stable checkpoint stays the place to go on from. ``--profile`` only measures.
+A later piece goes on with ``--resume piece1``, or with ``--start weights.npz`` where only exported weights are left.
+``--decay-minutes`` lets the rate fall to zero at the end of a piece, which gives weights to ship, while the stable
+checkpoint stays the place to go on from. ``--profile`` only measures.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=9.0, help="stop after so many minutes")
     parser.add_argument("--out", type=Path, required=True, help="folder for the checkpoint and the log")
     parser.add_argument("--resume", type=Path, help="folder of the checkpoint to go on from")
+    parser.add_argument("--start", type=Path, help="file of exported weights to begin with")
     parser.add_argument("--decay-minutes", type=float, default=0.0, help="let the rate fall over the last minutes")
     parser.add_argument("--real", type=Path, nargs="*", default=[], help="files of real tables to look at")
     parser.add_argument("--evaluate-minutes", type=float, default=3.0)
@@ -67,6 +69,8 @@ def main(arguments: list[str] | None = None) -> None:
     trainer = NetworkTrainer(settings, device, compiled=not options.no_compile)
     if options.resume:
         trainer.resume(options.resume)
+    elif options.start:
+        trainer.start_from(options.start)
     clock = Clock(started, options.minutes, options.decay_minutes, options.evaluate_minutes, options.max_steps)
     train_piece(trainer, clock, options.out, [table for path in options.real for table in read_tables(path)])
 

@@ -44,7 +44,9 @@ def by_interval(draws: Draws, scores: Tensor, noises: tuple[float, float]) -> Cl
     count = 3 * classes
     low, high = noises
     noise = draws.log_uniform(tables, 1, low=low, high=high)
-    rank = ranks(standardised(scores[..., 0]) + noise * draws.normal(tables, rows))
+    score = standardised(scores[..., 0])
+    blurred = score + noise * draws.normal(tables, rows)
+    rank = ranks(blurred)
     index = torch.arange(count, device=scores.device)
     single = draws.chance(tables, 1, p=0.7)
     shares = draws.shares(tables, count) * torch.where(single, index < classes, index >= 0)
@@ -60,7 +62,21 @@ def by_interval(draws: Draws, scores: Tensor, noises: tuple[float, float]) -> Cl
     above = torch.where(place < last, above, torch.inf)
     neighbour = names.gather(1, torch.where(below < above, place - 1, place + 1).clamp(0, count - 1))
     runner_up = torch.where(neighbour == true, (true + 1) % classes, neighbour)
-    return Classes(true, certain(true, classes), runner_up, ranks(-torch.minimum(below, above)))
+    chances = _interval_chances(score, noise, blurred, ends, names, classes)
+    return Classes(true, chances, runner_up, ranks(-torch.minimum(below, above)))
+
+
+def _interval_chances(
+    score: Tensor, noise: Tensor, blurred: Tensor, ends: Tensor, names: Tensor, classes: int
+) -> Tensor:
+    """Chances (B, N, C) that a score falls into an interval of each class once normal noise has blurred it."""
+    rows = blurred.shape[1]
+    place = (ends * rows).long().clamp_max(rows - 1)
+    cuts = blurred.sort(1).values.gather(1, place).masked_fill(ends > 1 - 1e-6, torch.inf)
+    upto = torch.special.ndtr((cuts.unsqueeze(1) - score.unsqueeze(-1)) / noise.unsqueeze(-1))
+    within = upto.diff(dim=-1, prepend=torch.zeros_like(upto[..., :1]))
+    chances = score.new_zeros(*score.shape, classes)
+    return chances.scatter_add_(2, names.unsqueeze(1).expand_as(within), within)
 
 
 def certain(true: Tensor, classes: int) -> Tensor:

@@ -61,7 +61,7 @@ class Tables:
     values: Tensor  # (B, N, F) numbers, or levels of categories; NaN where missing
     categorical: Tensor  # (B, F)
     true: Tensor  # (B, N)
-    chances: Tensor  # (B, N, C) of the true class, as far as the columns tell
+    chances: Tensor  # (B, N, C) of the true class for one who knows how the table was made, given its label if any
     given: Tensor  # (B, L) labels of the labeled rows, some wrong
     noise: Tensor  # (B,) share of wrong labels
 
@@ -141,14 +141,17 @@ def make_tables(draws: Draws, tables: int, shape: Shape, settings: PriorSettings
     labels = either(
         ordered, by_interval(draws, scores, settings.interval_noise), by_score(draws, scores, settings.sharpness)
     )
-    given, noise = dirty(draws, _first(labels, shape.labeled), rank[:, : shape.labeled], shape.classes, settings)
+    telling = draws.chance(tables, 1, p=0.4)
+    gone = missing(draws, rank, labels.true, shape.classes, telling)
+    hinted = (telling & gone.flatten(1).any(1, keepdim=True)).unsqueeze(-1)
+    labels.chances = torch.where(hinted, certain(labels.true, shape.classes), labels.chances)
+    dirt = dirty(draws, _first(labels, shape.labeled), rank[:, : shape.labeled], shape.classes, settings)
 
     shown = torch.where(categorical.unsqueeze(1), level.to(latent.dtype), warped(draws, latent, rank))
-    telling = draws.chance(tables, 1, p=0.4)
-    values = shown.masked_fill(missing(draws, rank, labels.true, shape.classes, telling), torch.nan)
-    chances = torch.where(telling.unsqueeze(-1), certain(labels.true, shape.classes), labels.chances)
+    values = shown.masked_fill(gone, torch.nan)
+    chances = torch.cat([dirt.chances, labels.chances[:, shape.labeled :]], 1)
     order, _ = _mixed(draws, tables)
-    return Tables(values, categorical, labels.true, chances, given, noise)[order]
+    return Tables(values, categorical, labels.true, chances, dirt.given, dirt.noise)[order]
 
 
 def _first(labels: Classes, count: int) -> Classes:
