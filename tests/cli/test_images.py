@@ -137,8 +137,11 @@ def test_a_folder_per_class_needs_no_table(place, tmp_path, capsys):
     assert "13 images of 12 by 16 pixels, 12 labeled and 1 not" in said(capsys)[1]
     assert Run(tmp_path / "run").summary["classes"] == ["cat", "dog"]
     shutil.copytree(tmp_path / "run", tmp_path / "again")
-    assert dips(["compare", str(tmp_path / "run"), str(tmp_path / "again")]) == 3
-    assert "held out nothing to compare runs on" in capsys.readouterr().err
+    assert dips(["compare", str(tmp_path / "run"), str(tmp_path / "again")]) == 0
+    out = said(capsys)[0]
+    assert "There are no scores:" in out
+    assert "held out no images, and they need 30" in out
+    assert "0 suspects are gone, 0 are new" in out
 
 
 def test_two_runs_are_compared_on_what_both_held_out(run, tmp_path, capsys, monkeypatch):
@@ -179,14 +182,16 @@ def test_the_review_can_train_again(run, place, tmp_path):
     corrections = tmp_path / "corrections.csv"
     pd.DataFrame({"file": ["00.png"], "label": ["keep"]}).to_csv(corrections, index=False)
     plan = retraining(run, [place / "colors"])(corrections, 0.1)
-    (_, command) = plan.commands[0]
-    assert [name for name, _ in plan.commands] == ["training"]
+    (_, command), (_, compare) = plan.commands
+    assert [name for name, _ in plan.commands] == ["training", "comparing"]
     assert command[:5] == [sys.executable, "-m", "dips", "fit", str(place / "colors")]
     assert command[command.index("--labels") + 1] == str(place / "labels.csv")
     assert dips(command[3:]) == 0
     again = Run(plan.made)
     assert again.config["settings"] == run.config["settings"] | {"corrections": str(corrections)}
     assert again.samples.set_index("file")["verified"]["00.png"]
+    assert dips(compare[3:]) == 0
+    assert "Suspects that are gone" in plan.page.read_text()
 
 
 def test_without_its_files_a_review_shows_what_the_run_holds(run, monkeypatch):

@@ -166,6 +166,18 @@ def test_runs_without_answers_for_held_out_rows_are_refused(before, tmp_path):
         compare_runs(Run(tmp_path / "old"), before)
 
 
+def test_runs_that_held_out_too_few_rows_are_compared_by_their_suspects(before, after, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("dips._study.between.ENOUGH", 1_000)
+    found = compare_runs(before, after)
+    assert set(found["scores"].values()) == {None}
+    page = render_difference(found)
+    assert f"held out {len(after.held_out)} rows, and they need 1000" in page
+    assert 'id="scores"' not in page
+    assert "Suspects that are gone" in page
+    assert dips(["compare", str(before.folder), str(after.folder), "-o", str(tmp_path / "c.html")]) == 0
+    assert "There are no scores" in capsys.readouterr().out
+
+
 def test_a_column_says_what_is_verified(place):
     marked = TABLE.assign(checked=["yes" if i % 7 == 0 and i < 300 else None for i in range(400)])
     judged = audit(marked, "outcome", verified="checked")

@@ -20,7 +20,7 @@ def render_difference(comparison: dict[str, Any]) -> str:
         s=comparison,
         sentences=difference_sentences(comparison),
         parts=_PARTS,
-        chart=_chart(comparison),
+        chart=_chart(comparison) if comparison["scores"]["all"] else "",
         shares=[share_in_words(r["share_wrong"], r["interval"]) if r["share_wrong"] is not None else "not estimated"
                 for r in comparison["runs"]],
         style=Markup(packaged("page.css")),
@@ -31,7 +31,9 @@ def difference_sentences(comparison: dict[str, Any]) -> list[str]:
     """Say what the second run does better or worse, and what became of the suspects."""
     metric, scores, suspects = comparison["metric"], comparison["scores"], comparison["suspects"]
     sentences = [_gain(metric, scores[part], words) for part, words in _PARTS.items() if scores[part]]
-    if scores["verified"] is None:
+    if comparison["no_scores"]:
+        sentences.append(comparison["no_scores"])
+    elif scores["verified"] is None:
         sentences.append(
             f"Too few of these rows have a verified label (under {comparison['enough']}) to score on them alone."
         )

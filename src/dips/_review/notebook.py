@@ -52,7 +52,7 @@ class NotebookReview:
         self._desk, self._page, self._server = desk, page, server
 
     def corrections(self, saved: str | Path | None = None) -> pd.DataFrame:
-        """What was decided so far, as ``corrections=`` of ``dips.fit`` and ``dips.audit`` takes it.
+        """What was decided so far; saved to a file, ``corrections=`` of ``dips.fit`` and ``dips.audit`` takes it.
 
         Parameters
         ----------

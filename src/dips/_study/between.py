@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dips._estimators.reasons import IMAGE
 from dips._report.suspects import suspects_of
 from dips._study.metrics import ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
@@ -22,23 +23,19 @@ def compare_runs(first: Run, second: Run, seed: int = 0) -> dict[str, Any]:
 
     Both are scored by the labels of the second run, on the rows that both held out: what was corrected in between is
     nearer to the truth. A model is the one that each run chose, as it was before it was trained on the held-out rows.
+    Where a run held out too few rows to score on, the suspects are compared all the same.
     """
     _refuse_other_tables(first, second)
-    keys = _keys(first, second)
-    rows = _held_out_by_both(first, second, keys)
-    of_all = _scores(rows, second, seed)
-    if of_all is None:
-        raise DataError("The rows that both runs held out are all of one class; a comparison needs two.")
+    keys, too_few = _keys(first, second), _too_few(first, second)
+    rows = _held_out_by_both(first, second, keys) if too_few is None else None
+    scores = dict.fromkeys(("all", "verified", "others")) if rows is None else _scores_by_part(rows, second, seed)
     return {
         "target": second.config["settings"]["target"],
         "metric": second.metrics["metric"],
         "runs": [_about(run) for run in (first, second)],
-        "n_held_out": len(rows),
-        "scores": {
-            "all": of_all,
-            "verified": _scores(rows[rows["verified"].to_numpy(dtype=bool)], second, seed),
-            "others": _scores(rows[~rows["verified"].to_numpy(dtype=bool)], second, seed),
-        },
+        "n_held_out": 0 if rows is None else len(rows),
+        "scores": scores,
+        "no_scores": too_few,
         "enough": ENOUGH,
         "suspects": _suspects(first, second, keys),
     }
@@ -57,9 +54,7 @@ def _refuse_other_tables(first: Run, second: Run) -> None:
             f"about {targets[1]!r} with {', '.join(classes[1][:6])}; compare two runs on one table."
         )
     for run in (first, second):
-        if run.held_out is None and run.metrics["rows"]["test"] == 0:
-            raise DataError(f"{run.folder} held out nothing to compare runs on; make it again without --holdout 0.")
-        if run.held_out is None:
+        if run.held_out is None and run.metrics["rows"]["test"] > 0:
             raise DataError(
                 f"{run.folder} was made by a version of dips that did not keep its answers for held-out rows; make it "
                 f"again with dips fit --config {run.folder / 'config.json'}."
@@ -73,6 +68,19 @@ def _keys(first: Run, second: Run) -> list[str]:
     return ids if is_key else ["row"]
 
 
+def _too_few(first: Run, second: Run) -> str | None:
+    """Say why there is nothing to score on; None where both runs held out enough."""
+    held_out = {str(run.folder): 0 if run.held_out is None else len(run.held_out) for run in (first, second)}
+    folder = min(held_out, key=held_out.__getitem__)
+    if held_out[folder] >= ENOUGH:
+        return None
+    unit = "images" if second.config.get("unit") == IMAGE else "rows"
+    return (
+        f"There are no scores: {folder} held out {held_out[folder] or 'no'} {unit}, and they need {ENOUGH}. More "
+        "labels, or a larger --holdout, give some."
+    )
+
+
 def _held_out_by_both(first: Run, second: Run, keys: list[str]) -> pd.DataFrame:
     assert first.held_out is not None
     assert second.held_out is not None
@@ -83,6 +91,15 @@ def _held_out_by_both(first: Run, second: Run, keys: list[str]) -> pd.DataFrame:
             "both with the same --seed and --holdout, and correct labels with --corrections, not in the table."
         )
     return both
+
+
+def _scores_by_part(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, dict[str, Any] | None]:
+    is_verified = rows["verified"].to_numpy(dtype=bool)
+    parts = {"all": rows, "verified": rows[is_verified], "others": rows[~is_verified]}
+    scores = {name: _scores(part, second, seed) for name, part in parts.items()}
+    if scores["all"] is None:
+        raise DataError("The rows that both runs held out are all of one class; a comparison needs two.")
+    return scores
 
 
 def _scores(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, Any] | None:

@@ -265,10 +265,9 @@ def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float |
             *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
             "--corrections", str(corrections.resolve()),
         ]  # fmt: skip
-        if run.config.get("unit") == IMAGE:
-            return TrainingPlan([("training", [*fit, *_labels_of_images(run)])], out / "report.html", str(out))
+        fit += _labels_of_images(run) if run.config.get("unit") == IMAGE else _told(error, run)
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
-        return TrainingPlan([("training", [*fit, *_told(error, run)]), ("comparing", compare)], page, str(out))
+        return TrainingPlan([("training", fit), ("comparing", compare)], page, str(out))
 
     return plan
 

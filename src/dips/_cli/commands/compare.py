@@ -49,9 +49,16 @@ def compare(
 
 def _print(comparison: dict[str, Any]) -> None:
     from dips._report.difference import difference_sentences
+
+    if comparison["scores"]["all"]:
+        _print_scores(comparison["scores"]["all"], comparison["n_held_out"])
+    for sentence in difference_sentences(comparison):
+        output().print(printable(sentence), soft_wrap=True)
+
+
+def _print_scores(scores: dict[str, Any], n_held_out: int) -> None:
     from dips._report.words import difference, title_of
 
-    scores = comparison["scores"]["all"]
     rows = []
     for metric, after in scores["after"].items():
         gain = after["gain"]
@@ -59,10 +66,8 @@ def _print(comparison: dict[str, Any]) -> None:
         cells = [_with_interval(metric, score) for score in (scores["before"][metric], after)]
         rows.append([title_of(metric), *cells, f"{difference(metric, gain['value'])} ({low} to {high})"])
     columns = {"": "left", "before": "right", "after": "right", "gain": "right"}
-    title = f"{comparison['n_held_out']:,} rows that both held out, with 95 % intervals"
+    title = f"{n_held_out:,} rows that both held out, with 95 % intervals"
     output().print(make_table(columns, rows, title=title))
-    for sentence in difference_sentences(comparison):
-        output().print(printable(sentence), soft_wrap=True)
 
 
 def _with_interval(metric: str, score: dict[str, float]) -> str:
