@@ -79,7 +79,7 @@ def ablated(method: str, noise: float) -> Iterator[None]:
 _EFFORTS: dict[str, Callable[[Effort], Effort]] = {
     "without linear teachers": lambda e: _only(e, "trees"),
     "without randomized trees": lambda e: _only(e, "linear"),
-    "without a second round": lambda e: replace(e, helpers_again=()),
+    "without a second round": lambda e: replace(e, again=()),
     "curated, without made-up rows": lambda e: replace(e, n_student=0),
 }
 
@@ -106,8 +106,8 @@ _SPLITS: dict[str, Callable[[Split], Split]] = {
 
 
 def _only(effort: Effort, word: str) -> Effort:
-    helpers, again = (tuple(n for n in names if word in n) for names in (effort.helpers, effort.helpers_again))
-    return replace(effort, helpers=helpers, helpers_again=again)
+    helpers, again = (tuple(n for n in names if word in n) for names in (effort.helpers, effort.again))
+    return replace(effort, helpers=helpers, again=("backbone", *again))
 
 
 def records_of(table: str, labels: int, noise: float, seed: int) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from dips._beliefs.learning import Effort
 from dips.backbones._xgboost import XGBoost
 from dips.datasets import flip_labels
 
-LITTLE_EFFORT = Effort(n_folds=3, helpers=("linear",), helpers_again=(), max_rows=2_000, max_rows_helper=2_000)
+LITTLE_EFFORT = Effort(n_folds=3, helpers=("linear",), again=(), max_rows=2_000, max_rows_helper=2_000)
 
 
 @contextmanager

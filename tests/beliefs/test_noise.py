@@ -88,3 +88,31 @@ def test_many_labels_are_judged_by_a_sample(monkeypatch):
     noise, panels = estimate_noise([p], labels, np.random.RandomState(0))
     assert noise.mean == pytest.approx(0.2, abs=0.1)
     assert panels[0]([p]).shape == (3000, 2)
+
+
+def test_rates_that_are_hardly_possible_are_not_heard():
+    p, _, labels = made(1500, 2, 0.2, sharpness=6.0)
+    noise, _ = estimate_noise([p], labels, np.random.RandomState(0))
+    assert 0 < noise.heard.size < noise.rates.size
+    assert noise.posterior[noise.heard].sum() > 0.99
+    assert noise.rates[noise.heard].min() > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_calibration_ends_where_the_gradient_is_zero(n_classes):
+    p, _, labels = made(400, n_classes, 0.2)
+    (panel,) = calibrate_panels([p], labels, np.array([0.2]), np.random.RandomState(0))
+    best = panel.calibrations[0]
+    T = transition(0.2, n_classes)
+    prior = np.log((np.bincount(labels, minlength=n_classes) + 1) / (400 + n_classes))
+
+    def loss(slope, offsets):
+        clean = Calibration(slope, offsets, best.usual)(p)
+        penalty = 0.3 * (slope - 1) ** 2 + 4.0 * ((offsets - prior) ** 2).sum()
+        return penalty / 2 - np.log((clean * T[:, labels].T).sum(axis=1)).sum()
+
+    least = loss(best.slope, best.offsets)
+    for step in (-0.02, 0.02):
+        assert loss(best.slope + step, best.offsets) > least
+        for c in range(n_classes):
+            assert loss(best.slope, best.offsets + step * np.eye(n_classes)[c]) > least

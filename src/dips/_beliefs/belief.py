@@ -10,7 +10,6 @@ from dips._beliefs.noise import NoiseRate, Panel, transition
 from dips._beliefs.teachers import Answers
 from dips._tools.arrays import Array
 
-_HEARD = 1e-3  # noise rates that are less probable are left out
 _LEAN_BACK = 0.5
 _LEAN_STEPS, _LEAN_RATE = 30, 0.2
 _LEAST_KEPT = 2  # labels of each class that are never set aside
@@ -23,14 +22,17 @@ def average_beliefs(
     noise: NoiseRate,
     panels: Sequence[Panel],
 ) -> tuple[Array, Array]:
-    """Average over noise rates: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C)."""
+    """Average over noise rates: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C).
+
+    `panels` are those of the rates that are heard.
+    """
     labeled, unlabeled = [a.labeled for a in answers], [a.unlabeled for a in answers]
-    heard = [i for i, probability in enumerate(noise.posterior) if probability > _HEARD]
-    weights = noise.posterior[heard] / noise.posterior[heard].sum()
-    p = np.array([panels[i](labeled) for i in heard])  # (rates, n, C)
-    q = np.tensordot(weights, np.array([panels[i](unlabeled) for i in heard]), axes=1)  # (m, C)
+    rates, weights = noise.rates[noise.heard], noise.posterior[noise.heard]
+    weights = weights / weights.sum()
+    p = np.array([panel(labeled) for panel in panels])  # (rates, n, C)
+    q = np.tensordot(weights, np.array([panel(unlabeled) for panel in panels]), axes=1)  # (m, C)
     offsets = lean_back(np.concatenate([np.tensordot(weights, p, axes=1), q]))
-    believed = [believe(shift(each, offsets), labels, noise.rates[i]) for i, each in zip(heard, p, strict=True)]
+    believed = [believe(shift(each, offsets), labels, rate) for rate, each in zip(rates, p, strict=True)]
     return np.tensordot(weights, np.array(believed), axes=1), shift(q, offsets)
 
 

@@ -53,7 +53,7 @@ class Effort:
 
     n_folds: int
     helpers: tuple[str, ...]
-    helpers_again: tuple[str, ...]  # in the second round; none, no second round
+    again: tuple[str, ...]  # teachers of the second round; none, no second round
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
     n_student: int = 0  # rows besides the labeled that the student learns from, made up where there are no others
@@ -65,7 +65,7 @@ class Effort:
         all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
         if n < 10_000:
             n_folds, n_student = n_folds or (5 if n < 2_000 else 3), 1_000 if n < 2_000 else 0
-            return cls(n_folds, all_helpers, ("linear", "trees"), 20_000, 4_000, n_student, network)
+            return cls(n_folds, all_helpers, ("backbone", "linear", "trees"), 20_000, 4_000, n_student, network)
         return cls(n_folds or 2, ("linear",), (), 15_000, 2_000, 0, network)  # so that an audit costs about three fits
 
 
@@ -104,12 +104,14 @@ def learn_beliefs(
 
     answers = _ask(teachers, labels, folds, every, rng)
     noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, review.verified)
-    before, distribution = average_beliefs(answers, review.given, noise, panels)
+    heard = [panels[i] for i in noise.heard]
+    before, distribution = average_beliefs(answers, review.given, noise, heard)
     right = probably_right(1 - review.revise(before)[np.arange(labels.size), labels], labels)
-    if effort.helpers_again and not right.all():
+    if effort.again and not right.all():
         again = _ask_again(teachers, answers, effort, labels, folds, right, rng)
-        panels_again = calibrate_panels([a.labeled for a in again], labels, noise.rates, rng, review.verified)
-        before_again, distribution_again = average_beliefs(again, review.given, noise, panels_again)
+        rates = noise.rates[noise.heard]
+        heard_again = calibrate_panels([a.labeled for a in again], labels, rates, rng, review.verified)
+        before_again, distribution_again = average_beliefs(again, review.given, noise, heard_again)
         before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2
 
     weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
@@ -175,7 +177,7 @@ def _ask_again(
     rng: np.random.RandomState,
 ) -> list[Answers]:
     """Ask the backbone and a few helpers without the labels that look wrong; the network's first answers stand."""
-    kept = [teacher for teacher in teachers if teacher.name in ("backbone", *effort.helpers_again)]
+    kept = [teacher for teacher in teachers if teacher.name in effort.again]
     again = _ask(kept, labels, folds, right, rng)
     return again + [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
 

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
+from dips._tools.threads import one_blas_thread
 
 _RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
@@ -25,6 +26,7 @@ _OFFSET_PRECISION = 4.0  # of its class offsets around 0
 _MAX_SLOPE = 6.0
 _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
+_HEARD = 1e-3  # noise rates that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
 
 
@@ -44,6 +46,11 @@ class NoiseRate:
     high: float
     rates: Array = field(repr=False)
     posterior: Array = field(repr=False)
+
+    @property
+    def heard(self) -> Array:
+        """Positions of the rates that are probable enough to be averaged over."""
+        return np.flatnonzero(self.posterior > _HEARD)
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,8 @@ def calibrate_panels(
         rows = rng.choice(labels.size, _MAX_ROWS, replace=False)
         answers, labels, verified = [p[rows] for p in answers], labels[rows], verified.at(rows)
     starts: list[Array | None] = [None] * len(answers)  # each rate starts where the one before it ended
-    return [_calibrate_panel(answers, labels, verified, rate, starts) for rate in rates]
+    with one_blas_thread():
+        return [_calibrate_panel(answers, labels, verified, rate, starts) for rate in rates]
 
 
 def transition(rate: float, n_classes: int) -> Array:
@@ -203,18 +211,23 @@ def _calibrate_panel(
 
 def _calibrate(p: Array, seen: Array, prior: Array, start: Array | None) -> tuple[Calibration, Array]:
     """Find the slope and offsets with which answers `p` explain best what is `seen` of the labels through the noise."""
-    usual = p.mean(axis=0)
-    said, base = evidence(p, usual), np.log(prior)
+    usual, base = p.mean(axis=0), np.log(prior)
+    said, seen = evidence(p, usual).T, np.ascontiguousarray(seen.T)  # (C, n)
 
     def loss(parameters: Array) -> tuple[float, Array]:
+        """Return the loss and its gradient; called hundreds of times, so in place."""
         slope, offsets = parameters[0], parameters[1:]
-        clean = softmax(slope * said + base + offsets, axis=1)
+        clean = slope * said
+        clean += (base + offsets)[:, None]
+        clean -= clean.max(axis=0)
+        np.exp(clean, out=clean)
+        clean /= clean.sum(axis=0)
         joint = clean * seen
-        probability = joint.sum(axis=1)
-        error = clean - joint / probability[:, None]
+        probability = joint.sum(axis=0)
+        error = np.subtract(clean, np.divide(joint, probability, out=joint), out=clean)
         penalty = _SLOPE_PRECISION * (slope - 1) ** 2 + _OFFSET_PRECISION * (offsets**2).sum()
-        by_slope = (error * said).sum() + _SLOPE_PRECISION * (slope - 1)
-        by_offset = error.sum(axis=0) + _OFFSET_PRECISION * offsets
+        by_slope = np.vdot(error, said) + _SLOPE_PRECISION * (slope - 1)
+        by_offset = error.sum(axis=1) + _OFFSET_PRECISION * offsets
         return float(-np.log(probability).sum() + penalty / 2), np.append(by_slope, by_offset)
 
     start = np.append(1.0, np.zeros(p.shape[1])) if start is None else start

@@ -16,6 +16,7 @@ from dips._data.containers import is_frame
 from dips._data.encoder import TableEncoder
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips._tools.threads import one_blas_thread
 
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
 _LARGEST = 1e30  # helpers compute in single precision, and a backbone that bins its columns may be given larger numbers
@@ -98,8 +99,9 @@ class HelperTeacher:
             p[:, model.classes_] = model.predict_proba(np.concatenate([self.X[test], unlabeled]))
             return p
 
-        predicted = map(one_fold, trainings, tests, self.seeds)
-        return _gather(predicted, tests, labels.size, len(unlabeled), self.n_classes)
+        with one_blas_thread():
+            predicted = map(one_fold, trainings, tests, self.seeds)
+            return _gather(predicted, tests, labels.size, len(unlabeled), self.n_classes)
 
 
 def _gather(predicted: Any, tests: Sequence[Rows], n: int, n_unlabeled: int, n_classes: int) -> Answers:
