@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dips._estimators.pseudo_label import PseudoLabelClassifier
     from dips._estimators.self_training import SelfTrainingClassifier
     from dips._files.corrections import Corrections, read_corrections
+    from dips._image_study.auditing import audit_images
+    from dips._image_study.fitting import fit_images
     from dips._persistence.model import load_model, save_model
     from dips._spark.pool import SparkPool
     from dips._study.auditing import audit
@@ -42,8 +44,10 @@ _HOMES = {
     "SparkPool": "_spark.pool",
     "UserError": "exceptions",
     "audit": "_study.auditing",
+    "audit_images": "_image_study.auditing",
     "characterize": "_estimators.curated",
     "fit": "_study.fitting",
+    "fit_images": "_image_study.fitting",
     "load_model": "_persistence.model",
     "read_corrections": "_files.corrections",
     "save_model": "_persistence.model",
@@ -67,8 +71,10 @@ __all__ = [
     "UserError",
     "__version__",
     "audit",
+    "audit_images",
     "characterize",
     "fit",
+    "fit_images",
     "load_model",
     "read_corrections",
     "save_model",

@@ -15,6 +15,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed, and images need i
 import torch
 from PIL import Image
 
+from dips import audit_images, fit, fit_images
 from dips._cli.app import run as dips
 from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
@@ -23,10 +24,12 @@ from dips._review.export import corrections_frame
 from dips._study.reviewing import desk_of_run, retraining
 from dips._study.run import Run
 from dips._tools.observer import Observer
-from tests.review.reviews import correct
+from dips.exceptions import DataError, SettingsError
+from tests.review.reviews import correct, decide
 
 CLASSES = ("blue", "green", "red")
 QUICK = ["--steps", "16", "--network", "tiny", "--rounds", "2", "--holdout", "0.25"]
+QUICKLY = {"steps": 4, "network": "tiny"}
 N, N_LABELED, N_WRONG = 48, 30, 3
 
 
@@ -54,6 +57,10 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+def labels_of(place):
+    return {"labels": place / "labels.csv", "target": "color", "id": "path"}
 
 
 def labeled(place, *more):
@@ -192,6 +199,59 @@ def test_the_review_can_train_again(run, place, tmp_path):
     assert again.samples.set_index("file")["verified"]["00.png"]
     assert dips(compare[3:]) == 0
     assert "Suspects that are gone" in plan.page.read_text()
+
+
+def test_a_second_review_adds_to_the_first(run, place, tmp_path):
+    lines = pd.DataFrame({"file": ["00.png", "more/01.png"], "label": ["keep", "unlabeled"], "reviewer": "anna"})
+    lines.to_csv(tmp_path / "corrections.csv", index=False)
+    second = fit_images(place / "colors", tmp_path / "second", **QUICKLY, holdout=0, **labels_of(place),
+                        corrections=tmp_path / "corrections.csv")  # fmt: skip
+    desk = desk_of_run(second)
+    row = next(row for row in desk.queue.rows if desk.material.key_of(row) != "00.png")
+    decide(desk, "bob", row)
+    frame = corrections_frame(desk).set_index("file")
+    assert frame.loc[["00.png", "more/01.png"], "label"].tolist() == ["keep", "unlabeled"]
+    assert frame.loc[desk.material.key_of(row), "reviewer"] == "bob"
+
+
+def test_verified_labels_of_held_out_images_are_scored_apart(place, tmp_path, monkeypatch):
+    monkeypatch.setattr("dips._study.metrics.ENOUGH", 5)
+    table = pd.read_csv(place / "labels.csv").assign(checked="yes")
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    of_table = labels_of(place) | {"labels": tmp_path / "labels.csv", "verified": "checked"}
+    run = fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0.25, **of_table)
+    assert run.metrics["rows"]["test_verified"] == run.metrics["rows"]["test"] == 8
+    assert run.metrics["test_verified"]["network"] == run.metrics["test"]["network"]
+    assert "On the 8 held-out images whose label is verified, accuracy is" in run.summary["scores"][1]
+
+
+def test_an_audit_of_images_is_one_of_tables_with_pictures(place, tmp_path):
+    judged = audit_images(place / "colors", **QUICKLY, **labels_of(place), curator="percentile", verified="checked")
+    assert judged.samples["file"].tolist() == sorted(judged.samples["file"])
+    suspects = judged.suspects()
+    assert len(suspects)
+    assert not suspects["verified"].any()
+    assert "suspect" in judged._repr_html_()
+    review = judged.review(tmp_path / "kept", reviewer="anna")
+    try:
+        desk = review._desk
+        assert desk.card("anna", desk.queue.rows[0])["picture"].startswith("data:image/jpeg")
+        correct(desk, "anna", desk.queue.rows[0])
+        corrections = review.corrections()
+    finally:
+        review.close()
+    assert corrections.columns.tolist()[:2] == ["image", "file"]
+    corrections.to_csv(tmp_path / "corrections.csv", index=False)
+    again = audit_images(place / "colors", **QUICKLY, **labels_of(place), corrections=tmp_path / "corrections.csv")
+    after = again.samples.set_index("file").loc[corrections["file"][0]]
+    assert (after["verified"], after["given_label"]) == (True, corrections["label"][0])
+
+
+def test_python_is_told_what_to_write(place, tmp_path):
+    with pytest.raises(DataError, match=r"is a folder; .* images in it with dips.fit_images"):
+        fit(place / "colors", "color", tmp_path / "run")
+    with pytest.raises(SettingsError, match=r"labels takes a file, .*; save the DataFrame first"):
+        audit_images(place / "colors", labels=pd.read_csv(place / "labels.csv"))
 
 
 def test_without_its_files_a_review_shows_what_the_run_holds(run, monkeypatch):

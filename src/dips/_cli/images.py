@@ -17,7 +17,6 @@ from dips.exceptions import SettingsError, StoppedError, UserError
 
 if TYPE_CHECKING:
     from dips._image_study.album import Album
-    from dips._image_study.settings import ImageSettings
     from dips._study.run import Run
 
 FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
@@ -59,8 +58,8 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
     as_json = given["as_json"]
     try:
         with _ImageObserver(not as_json) as observer:
-            folder, out = Path(given["data"][0]).expanduser(), given["out"]
-            run = fit_images(folder, out, settings, given["force"], _command(), observer)
+            about = {"force": given["force"], "command": _command(), "observer": observer}
+            run = fit_images(given["data"][0], given["out"], **settings, **about)
     except KeyboardInterrupt:
         raise StoppedError("Stopped. The same command continues from the last round.") from None
     if as_json:
@@ -75,17 +74,15 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
 def audit_folder(context: typer.Context, corrections: str | None) -> float:
     """``dips audit`` on a folder of images; return the share of labels that are suspect."""
     settings, given = _settings(context, corrections), context.params
-    from dips._image_study.fitting import audit_images
+    from dips._image_study.auditing import audit_images
     from dips._persistence.export import write_frame
-    from dips._report.suspects import suspects_of
 
     with _ImageObserver(not given["as_json"]) as observer:
-        judged = audit_images(Path(given["data"][0]).expanduser(), settings, _command(), observer)
-    findings = judged.findings
-    account = findings.account.reset_index()
-    suspects, n_labeled = suspects_of(account), int(findings.is_given.sum())
+        judged = audit_images(given["data"][0], **settings, command=_command(), observer=observer)
+    findings, suspects = judged.findings, judged.suspects()
+    n_labeled = int(findings.is_given.sum())
     if given["out"] is not None:
-        write_frame(account if given["every_row"] else suspects, given["out"])
+        write_frame(judged.samples if given["every_row"] else suspects, given["out"])
     if given["report"] is not None:
         judged.write_report(given["report"])
     shares = {"estimated_share_wrong": findings.noise_rate, "share_wrong_interval": findings.noise_interval}
@@ -145,8 +142,8 @@ class _ImageObserver(TerminalObserver):
             self.console.print(printable(f"Note: {note}"), soft_wrap=True)
 
 
-def _settings(context: typer.Context, corrections: str | None) -> ImageSettings:
-    """Options of the command as settings of a study of images; those that only tables have are refused."""
+def _settings(context: typer.Context, corrections: str | None) -> dict[str, Any]:
+    """Options that were given, as a study of images takes them; those that only tables have are refused."""
     _need_torch()
     from dips._image_study.settings import ImageSettings
 
@@ -155,13 +152,9 @@ def _settings(context: typer.Context, corrections: str | None) -> ImageSettings:
         if name not in known and name not in _ALWAYS and value and _is_given(context, name):
             raise SettingsError(f"{option(name)} is for tables, and {context.params['data'][0]} is a folder of images.")
     given = {name: context.params[name] for name in known & set(context.params) if _is_given(context, name)}
-    given |= {name: tuple(given[name]) for name in ("unlabeled_mark", "keep_label") if name in given}
     if "id" in given:
         given["id"] = _only("id", given["id"]) if given["id"] else None
-    if "map_label" in given:
-        given["map_label"] = dict(pair.split("=", 1) for pair in given["map_label"] if "=" in pair)
-    given |= {name: str(given[name]) for name in ("labels",) if name in given}
-    return ImageSettings(**given | {"corrections": corrections})
+    return given | {"corrections": corrections}
 
 
 def _only(name: str, values: list[str]) -> str:

@@ -163,7 +163,10 @@ def is_delimited(path: Path) -> bool:
 def _read_file(path: Path, how: _How) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name files in it, for example {path}/*.csv.")
+        raise DataError(
+            f"{path} is a folder; name files in it, for example {path}/*.csv, or learn from images in it with "
+            "dips.fit_images."
+        )
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob(f"{path.stem[:3]}*")) if path.parent.is_dir() else []
         raise DataError(f"There is no file {path}{'; did you mean ' + near[0] + '?' if near else '.'}")

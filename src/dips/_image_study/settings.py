@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dips._study.settings import merged_names, path_of, several
 from dips.exceptions import SettingsError
+from dips.vision._networks import check_network
 
 FILE = "file"  # what the column of file names is called in the account
 LABEL = "label"  # what the labels of a folder per class are called
@@ -50,7 +52,16 @@ class ImageSettings:
     holdout: float = 0.2
     seed: int = 0
 
+    @classmethod
+    def of(cls, **given: Any) -> ImageSettings:
+        """Return checked settings from what people write: one name or several, a mapping or texts such as ``Y=yes``."""
+        merge, names = merged_names(given["merge_labels"], given["map_label"])
+        listed = {name: several(given[name]) for name in ("unlabeled_mark", "keep_label")}
+        files = {name: path_of(name, given[name]) for name in ("labels", "corrections")}
+        return cls(**given | listed | files | {"merge_labels": merge, "map_label": names})
+
     def __post_init__(self) -> None:
+        check_network(self.network)
         for name in ("steps", "rounds", "size"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -27,13 +27,13 @@ def read_pictures(
     summary: dict[str, Any],
     samples: pd.DataFrame,
     checksum: str,
-    truth: dict[int, str] | None = None,
     originals: Path | None = None,
+    **more: Any,
 ) -> Material:
-    """Lay out the folder that an image classifier wrote."""
+    """Lay out the folder that an image classifier wrote, with `more` of its material."""
     images = np.load(folder / IMAGES, mmap_mode="r", allow_pickle=False)
     neighbours = np.load(folder / NEIGHBOURS, allow_pickle=False)
-    return material_of_pictures(summary, samples, images, neighbours, checksum, truth, originals)
+    return material_of_pictures(summary, samples, images, neighbours, checksum, originals, **more)
 
 
 def material_of_pictures(
@@ -42,10 +42,10 @@ def material_of_pictures(
     images: Array,
     neighbours: Array,
     checksum: str,
-    truth: dict[int, str] | None = None,
     originals: Path | None = None,
+    **more: Any,
 ) -> Material:
-    """Lay out labeled images.
+    """Lay out labeled images, with `more` of the material.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def material_of_pictures(
     files = _files(originals, samples.loc[samples["source"] == "given", named]) if named else None
     return lay_out(
         summary, samples, checksum, lambda account: PictureCells(images, neighbours, account, files),
-        keys=keys, key_names=named, truth=truth,
+        keys=keys, key_names=named, **more,
         examples=[[prefix + encoded for encoded in shown] for shown in points["examples"]],
     )  # fmt: skip
 

@@ -125,7 +125,8 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
         samples = samples.assign(suspicion=suspicion_ranks(samples, order))
     opening = _opening(samples, order or run.config.get("settings", {}).get("order", "wrong"))
     if run.config.get("unit") == IMAGE:
-        return read_pictures(run.folder, run.summary, samples, _checksum(run), originals=_image_folder(run, data))
+        earlier, originals = _earlier(run, run.config.get("ids", [])), _image_folder(run, data)
+        return read_pictures(run.folder, run.summary, samples, _checksum(run), originals=originals, earlier=earlier)
     paths = _tables(run, data)
     if paths is None:
         return replace(_without_table(run, samples), opening=opening)
@@ -198,14 +199,21 @@ def review_findings(
         summary, findings.account, findings.table, findings.schema, findings.target, findings.ids, checksum,
         key_names=list(findings.settings["id"]), opening=_opening(findings.account, findings.settings["order"]),
     )  # fmt: skip
+    return notebook_review(material, render(summary), folder, reviewer, blinded)
+
+
+def notebook_review(
+    material: Material, page: str, folder: Path | str | None, reviewer: str, blinded: bool
+) -> NotebookReview:
+    """The review of what is laid out, for a notebook; `page` is shown where the server's libraries are missing."""
     place = Path(tempfile.mkdtemp(prefix="dips-review-") if folder is None else folder)
-    desk = Desk(material, EventStore(place / DECISIONS, checksum), blinded)
+    desk = Desk(material, EventStore(place / DECISIONS, material.checksum), blinded)
     try:
         server = server_class()(desk, reviewer=reviewer, framed=True)
     except ReviewError:
-        return NotebookReview(desk, render(summary))
+        return NotebookReview(desk, page)
     server.start()
-    return NotebookReview(desk, render(summary), server)
+    return NotebookReview(desk, page, server)
 
 
 def _without_table(run: Run, samples: pd.DataFrame) -> Material:
@@ -237,7 +245,7 @@ def _earlier(run: Run, ids: list[str]) -> pd.DataFrame:
     corrections = read_corrections(_place(run, file["path"]))
     keys = key_columns(read_table(pd.DataFrame(_keys(run.samples, ids)))) if ids else {}
     said = {name: corrections.columns.get(name, [None] * len(corrections)) for name in ("reviewer", "time")}
-    rows = corrections.find(len(run.samples), keys) + 1
+    rows = run.samples["row"].to_numpy()[corrections.find(len(run.samples), keys)]
     return pd.DataFrame({"row": rows, "label": corrections.labels, **said}).astype({"label": object})
 
 

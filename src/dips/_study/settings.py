@@ -118,27 +118,19 @@ class Settings:
             raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
         self._check_order()
         self._check_reviewer_error()
-        listed = {n: _several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
+        listed = {n: several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
         return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
 
     def _as_plain_data(self) -> dict[str, Any]:
-        merge, names = self.merge_labels, _pairs("map_label", self.map_label)
-        if isinstance(merge, Mapping):  # a mapping says what to merge
-            merge, names = None, {**merge, **names}
+        merge, names = merged_names(self.merge_labels, self.map_label)
         return {
-            "corrections": self._checked_corrections(),
+            "corrections": path_of("corrections", self.corrections),
             "type": read_types(self.type),
             "merge_labels": merge,
             "map_label": names,
             "costs": self._checked_costs(),
             "keep": self._checked_keep(),
         }
-
-    def _checked_corrections(self) -> str | None:
-        if self.corrections is None or isinstance(self.corrections, str | Path):
-            return None if self.corrections is None else str(self.corrections)
-        kind = type(self.corrections).__name__
-        raise SettingsError(f"corrections takes a file, so that the study can be repeated; save the {kind} first.")
 
     def _checked_costs(self) -> dict[str, float]:
         try:
@@ -197,16 +189,32 @@ def believes(curator: str) -> bool:
     return resolve_curator(curator, "tables").believes
 
 
-def _several(names: Any) -> tuple[str, ...]:
+def several(names: Any) -> tuple[str, ...]:
     """Return names as a tuple; a text is one name."""
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def merged_names(
+    merge: bool | Mapping[str, str] | None, names: Mapping[str, str] | Iterable[str]
+) -> tuple[bool | None, dict[str, str]]:
+    """Return whether to merge spellings, and other names for labels; a mapping says which to merge."""
+    others = _pairs("map_label", names)
+    return (None, {**merge, **others}) if isinstance(merge, Mapping) else (merge, others)
+
+
+def path_of(name: str, given: Any) -> str | None:
+    """Return the path of a file; data in memory is refused."""
+    if given is None or isinstance(given, str | Path):
+        return None if given is None else str(given)
+    kind = type(given).__name__
+    raise SettingsError(f"{name} takes a file, so that the study can be repeated; save the {kind} first.")
 
 
 def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW") -> dict[str, str]:
     """Return a mapping, from one or from texts such as ``Y=yes``."""
     if isinstance(given, Mapping):
         return {str(old): str(new) for old, new in given.items()}
-    pairs = [pair.partition("=") for pair in _several(given)]
+    pairs = [pair.partition("=") for pair in several(given)]
     for old, mark, new in pairs:
         if not (old and mark and new):
             raise SettingsError(f"{name} takes {form}; got {old + mark + new!r}.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from torch import nn
 
 from dips._estimators.reasons import IMAGE
@@ -49,12 +50,9 @@ def write_review(
 
 def write_folder(clf: ImageClassifier, findings: ImageFindings, folder: Path, config: dict[str, Any]) -> None:
     """Write what a review needs, and the page; of the images, those that have a label."""
-    summary = without_nan(summarize_images(findings))
-    samples = findings.account.reset_index(drop=True)
-    if findings.account.index.tolist() != list(range(len(samples))):
-        samples.insert(1, findings.account.index.name or "name", [str(name) for name in findings.account.index])
+    summary, samples = without_nan(summarize_images(findings)), samples_of(findings)
     np.save(folder / IMAGES, findings.images[findings.is_given])
-    np.save(folder / NEIGHBOURS, _neighbours(clf, findings))
+    np.save(folder / NEIGHBOURS, neighbours_of(clf, findings))
     for name in ("samples.parquet", "samples.csv"):
         write_frame(samples, folder / name)
     write_json(folder / "report.json", summary, indent=None)
@@ -62,7 +60,15 @@ def write_folder(clf: ImageClassifier, findings: ImageFindings, folder: Path, co
     write_json(folder / "config.json", config)
 
 
-def _neighbours(clf: ImageClassifier, findings: ImageFindings) -> Array:
+def samples_of(findings: ImageFindings) -> pd.DataFrame:
+    """The account with the images' names, where they have any, as a column."""
+    samples, names = findings.account.reset_index(drop=True), findings.account.index
+    if names.tolist() != list(range(len(samples))):
+        samples.insert(1, names.name or "name", [str(name) for name in names])
+    return samples
+
+
+def neighbours_of(clf: ImageClassifier, findings: ImageFindings) -> Array:
     """For each labeled image those most like it: by what the network sees, or else by their pixels."""
     given = np.flatnonzero(findings.is_given)
     images = findings.images[given]

@@ -1,0 +1,87 @@
+"""A network trained on an album, and what is found about its labels."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dips._estimators.reasons import IMAGE
+from dips._image_study.album import Album, source_of
+from dips._image_study.settings import FILE, ImageSettings
+from dips._persistence.model import versions
+from dips._report import ImageFindings
+from dips._study.warning_log import WarningLog, caught_warnings
+from dips._tools.arrays import Array
+from dips._tools.observer import Observer
+from dips.vision import ImageClassifier
+from dips.vision._fitting import fit_observed
+from dips.vision._report import findings_of
+
+
+def trained(
+    album: Album,
+    settings: ImageSettings,
+    hidden: Array | None,
+    checkpoint: Path | None,
+    log: WarningLog,
+    observer: Observer,
+) -> ImageClassifier:
+    """A classifier fitted on all labels but hidden ones, whose images are used as unlabeled."""
+    clf = ImageClassifier(
+        settings.network,
+        curator=settings.curator,
+        n_steps=settings.steps,
+        n_rounds=settings.n_rounds,
+        warm_up_steps=settings.warm_up_steps,
+        pilot_steps=settings.pilot_steps,
+        checkpoint=checkpoint,
+        random_state=settings.seed,
+    )
+    labels, verified = album.labels, album.verified.mask
+    if hidden is not None:
+        labels, verified = labels.where(~hidden, None), verified & ~hidden
+    with caught_warnings() as messages:
+        fit_observed(clf, album.images, labels, verified=verified, observer=observer)
+    log.add("the network", messages)
+    return clf
+
+
+def config_of(album: Album, settings: ImageSettings, command: str | None) -> dict[str, Any]:
+    """Enough to run it again."""
+    return {
+        "made_by": "dips fit",
+        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "unit": IMAGE,
+        "settings": settings.to_json(),
+        "data": [str(album.folder)],
+        "unlabeled": [],
+        "sources": source_of(settings, album),
+        "corrections": None if settings.corrections is None else {"path": settings.corrections},
+        "ids": [FILE],
+        "damaged": album.read.damaged,
+        "versions": versions(),
+    }
+
+
+def findings_of_album(
+    album: Album,
+    clf: ImageClassifier,
+    settings: ImageSettings,
+    config: dict[str, Any],
+    log: WarningLog,
+    scores: list[str] | None = None,
+) -> ImageFindings:
+    """Gather what the page is made from."""
+    return findings_of(
+        clf,
+        album.images,
+        title=album.target.name,
+        command=config["command"],
+        notes=album.notes,
+        warnings=log.sentences(),
+        scores=scores or [],
+        settings={k: str(v) for k, v in settings.to_json().items() if v},
+    )
