@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -75,7 +76,8 @@ class Dirt:
 def dirty(draws: Draws, labels: Classes, rank: Tensor, classes: int, settings: PriorSettings) -> Dirt:
     """Make some labels wrong, by a kind of noise drawn for each table."""
     tables, rows = labels.true.shape
-    kind = draws.pick(torch.tensor(SHARES, device=draws.device).expand(tables, 1, -1))
+    drawn = draws.uniform(tables, 1)
+    kind = sum(((drawn > end).long() for end in accumulate(SHARES[:-1])), torch.zeros_like(drawn, dtype=torch.long))
     rate = noise_rate(draws, tables, classes, settings)
     p = (rate.unsqueeze(-1) * wrong_chance(draws, kind, labels, rank, classes)).clamp_max(0.9)
     confusion = confusions(draws, kind, classes)
