@@ -1,4 +1,4 @@
-"""Steps a second of FixMatch, and where a step's time goes, against the floor that the memory's bandwidth sets.
+"""Steps a second of FixMatch, where a step's time goes, and two floors: the memory's bandwidth, the convolutions alone.
 
 DIPS_DATA=folder python benchmarks/vision_throughput.py --networks wrn-28-2 fast
 """
@@ -15,7 +15,7 @@ from dips._paper.images.measures import noisy_labels
 from dips.datasets._image_sets import load_images
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_per_second
+from dips.vision._throughput import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 from dips.vision._training import Recipe
 
 
@@ -38,7 +38,10 @@ def main() -> None:
     for network in options.networks:
         recipe = Recipe(network, batch_size=options.batch_size)
         for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
-            times_ms = breakdown(pool, each, options.steps) | {"floor": floor_ms(pool, each, bandwidth)}
+            times_ms = breakdown(pool, each, options.steps) | {
+                "floor": floor_ms(pool, each, bandwidth),
+                "convolutions": convolutions_ms(pool, each),
+            }
             pace = 1000 / times_ms["step"]
             record = {f"{k}_ms": round(v, 3) for k, v in times_ms.items()} | {"steps_per_second": round(pace, 1)}
             images = round(pace * each.images_per_step)

@@ -1,7 +1,7 @@
 import torch
 
 from dips.vision._image_pool import ImagePool
-from dips.vision._throughput import breakdown, copy_bandwidth, floor_ms, steps_per_second
+from dips.vision._throughput import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 
 from .examples import CPU, colors, pool, recipe
 
@@ -18,3 +18,7 @@ def test_the_floor_counts_what_layers_read_and_write():
     one = floor_ms(images, recipe(), bytes_per_second=1e12)
     assert floor_ms(images, recipe(batch_size=16), bytes_per_second=1e12) == 2 * one
     assert floor_ms(images, recipe(), bytes_per_second=5e11) == 2 * one
+
+
+def test_the_convolutions_alone_are_timed():
+    assert convolutions_ms(pool(), recipe(), n_times=2) > 0

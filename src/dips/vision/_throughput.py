@@ -1,10 +1,10 @@
-"""Steps per second, where the time of a step goes, and how close it is to the limit set by memory."""
+"""Steps per second, where the time of a step goes, and how close it is to what memory and convolutions allow."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -69,6 +69,56 @@ def floor_ms(pool: ImagePool, recipe: Recipe, bytes_per_second: float) -> float:
     training.probabilities(rows=pool.labeled_rows[:1])
     total = (n_weak + n_trained) * sum(forward) + n_trained * sum(backward)
     return 1000 * total / bytes_per_second
+
+
+def convolutions_ms(pool: ImagePool, recipe: Recipe, n_times: int = 50) -> float:
+    """Milliseconds of a step's convolutions alone, by library calls: no norms, no rectifiers, no optimizer."""
+    n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
+    n_trained = recipe.batch_size + n_weak
+    training = Training(pool, recipe, pool.labeled_rows, seed=0)
+    layers = list[tuple[nn.Conv2d, torch.Size]]()
+
+    def note(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        layers.append((cast("nn.Conv2d", module), inputs[0].shape[1:]))
+
+    for module in training.averaged.modules():
+        if isinstance(module, nn.Conv2d):
+            module.register_forward_hook(note)
+    training.probabilities(rows=pool.labeled_rows[:1])
+    total = 0.0
+    with training.on_stream(), torch.no_grad(), torch.backends.cudnn.flags(enabled=True, benchmark=True):
+        for k, (layer, shape) in enumerate(layers):
+            forward = [_convolution(layer, n, shape, pool.device) for n in (n_weak, n_trained) if n]
+            backward = _convolution_backward(layer, n_trained, shape, pool.device, needs_input=k > 0)
+            total += sum(_milliseconds(training, _recorded(training, call), n_times) for call in (*forward, backward))
+    return total
+
+
+def _convolution(layer: nn.Conv2d, n: int, shape: torch.Size, device: torch.device) -> Callable[[], torch.Tensor]:
+    x, weight, settings = _operands(layer, n, shape, device)
+    return lambda: nn.functional.conv2d(x, weight, None, *settings)
+
+
+def _convolution_backward(
+    layer: nn.Conv2d, n: int, shape: torch.Size, device: torch.device, needs_input: bool
+) -> Callable[[], Any]:
+    """Gradients of weights and, unless it is the first layer, of the input."""
+    x, weight, (stride, padding) = _operands(layer, n, shape, device)
+    gradient = torch.randn_like(nn.functional.conv2d(x, weight, None, stride, padding))
+    needed = [needs_input, True, False]
+    return lambda: torch.ops.aten.convolution_backward(
+        gradient, x, weight, None, stride, padding, (1, 1), False, (0, 0), 1, needed
+    )
+
+
+def _operands(
+    layer: nn.Conv2d, n: int, shape: torch.Size, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, tuple[Any, Any]]:
+    """Input and weight of a layer in the precision and the layout of the training, its stride and its padding."""
+    dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+    x = torch.randn(n, *shape, device=device, dtype=dtype).contiguous(memory_format=torch.channels_last)
+    weight = layer.weight.detach().to(dtype).contiguous(memory_format=torch.channels_last)
+    return x, weight, (layer.stride, layer.padding)
 
 
 def copy_bandwidth(device: torch.device, n_bytes: int = 2**32) -> float:
