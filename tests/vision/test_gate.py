@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from dips.curators import CURATORS, ImageAuto
+from dips.curators._base import Evidence
 from dips.vision import ImageClassifier
 from dips.vision._image_pool import ImagePool
 from dips.vision._rounds import CurationPlan, ImageRounds
@@ -34,6 +35,22 @@ def run_of(curator, rate, **settings):
     return run
 
 
+def evidence_of(p, labels):
+    """What a curator is shown of labels that everybody agrees with."""
+    return Evidence(
+        labels=labels,
+        is_given=np.ones(labels.size, dtype=bool),
+        n_classes=p.shape[1],
+        round=1,
+        statistics={"confidence": p[np.arange(labels.size), labels]},
+        mean_probabilities=p,
+        probabilities=p,
+        features=lambda: None,
+        out_of_fold=lambda n_folds: p,
+        groups=None,
+    )
+
+
 @cache
 def dirty():
     return run_of(ImageAuto(**CURATOR), 0.2)
@@ -58,11 +75,28 @@ def test_how_clean_labels_were_learned_is_noted_all_the_same():
     assert [record["n_given"] for record in run.history[1:]] == [N_GIVEN] * 4
 
 
-def test_dirty_labels_are_judged_as_if_there_were_no_gate():
-    run, always = dirty(), run_of(ImageAuto(n_folds=3, least_noise=0), 0.2)
+def test_dirty_labels_have_suspects_most_of_which_are_wrong():
+    run, wrong = dirty(), labeled(0.2)[2]
     assert run.curator.is_dirty
-    np.testing.assert_array_equal(run.useful, always.useful)
-    assert torch.equal(weights(run.training.network), weights(always.training.network))
+    assert wrong[run.is_given & ~run.useful].mean() > 0.5
+    assert wrong[run.is_given & run.useful].mean() < 0.05
+
+
+def test_the_pilots_judge_labels_before_the_first_round_so_no_others_are_trained_for_it(monkeypatch):
+    monkeypatch.setattr("dips.vision._verdicts.Pilots", None)
+    run = run_of(ImageAuto(**CURATOR), 0.2)
+    assert run.history[0]["n_new_suspects"] > 0
+
+
+def test_suspects_stay_as_many_as_the_pilots_saw_when_the_network_agrees_with_every_label():
+    n = 100
+    labels = np.repeat([0, 1], n // 2)
+    p = np.where(labels[:, None] == np.arange(2), 0.99, 0.01)
+    curator = ImageAuto()
+    evidence = evidence_of(p, labels)
+    assert curator.curate(evidence).all()
+    curator.remember(0.2, (0.1, 0.3), p[:, 0])
+    assert (~curator.curate(evidence)).sum() >= 0.2 * n
 
 
 def test_pilots_find_the_share_of_wrong_labels_and_which_they_are():

@@ -25,7 +25,8 @@ class ImageAuto(Curator):
     - If there are enough labels, doing without one costs little, because its image stays among the unlabeled ones; a
       wrong label is memorized. So `margin` times the estimated share are suspects, as long as `enough` labels are left.
     - The network that judges gets better from round to round. So the share is estimated again at each curation, and
-      only the last round counts.
+      only the last round counts. But it also comes to agree with labels that it was trained on, wrong ones included: so
+      the share never falls below what the pilots estimated, who were not.
     - Some classes are harder than others. So every class has the same share of suspects, and none is left empty.
 
     The share is estimated by confident learning (Northcutt et al. 2021) from networks that were not trained on the
@@ -116,5 +117,6 @@ class ImageAuto(Curator):
 
     def _n_suspects(self, n: int) -> int:
         """How many of a class's n labels are suspects: as many as look wrong, and more while enough are left."""
-        look_wrong, at_most = (int(min(k * self.look_wrong_, self.max_drop) * n) for k in (1, self.margin))
+        share = max(self.look_wrong_, getattr(self, "noise_rate_", 0.0))
+        look_wrong, at_most = (int(min(k * share, self.max_drop) * n) for k in (1, self.margin))
         return max(look_wrong, min(at_most, n - self.enough))

@@ -60,7 +60,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Number of training steps on the labeled images alone, for curators that begin with them.
     pilot_steps : int, optional
         Number of training steps of each pilot, by which the default estimates the noise; None takes a tenth of
-        `n_steps`, and at least 2,000.
+        `n_steps`, but from 2,000 to 4,000.
     batch_size, unlabeled_ratio : int, default=64 and 7
         Labeled images per step, and unlabeled images for each labeled one.
     lr : float, default=0.06

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
 
 _PART_OF_PILOTS = 10  # each is a tenth as long as the training
-_LEAST_PILOT_STEPS = 2_000  # fewer tell little
+_LEAST_PILOT_STEPS, _MOST_PILOT_STEPS = 2_000, 4_000  # fewer tell little, more cost more than they tell
 _MAX_COMPARED = 2_000  # images on which the pilots are compared
 
 
@@ -36,12 +36,15 @@ class Gate(Verdicts):
         pilots = Pilots(
             run.pool, shortened(run.recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots
         )
-        yield from pilots.train(n_steps)
+        for _ in pilots.train(n_steps):
+            run.observer.on_step(pilots.n_done, n_steps * self.curator.n_pilots)
+            yield
         answers, labels = pilots.answers(), run.labels[run.rows]
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels)
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
         run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, noise.p_wrong)
         if self.curator.is_dirty:
+            run.unseen = answers
             yield from super().start()
 
     def begin_round(self) -> Rows:
@@ -58,7 +61,7 @@ class Gate(Verdicts):
 
     def _pilot_steps(self) -> int:
         n_steps = self.run.recipe.schedule.n_steps
-        return min(n_steps, max(n_steps // _PART_OF_PILOTS, _LEAST_PILOT_STEPS))
+        return min(n_steps, max(n_steps // _PART_OF_PILOTS, _LEAST_PILOT_STEPS), _MOST_PILOT_STEPS)
 
     def _compared(self) -> Rows:
         """Return unlabeled images on which to compare the pilots, or labeled ones if there are no others."""

@@ -38,6 +38,11 @@ class Pilots:
         """Train all of them up to a step, in turn."""
         yield from in_turn([steps(training, until) for training in self._trainings])
 
+    @property
+    def n_done(self) -> int:
+        """Steps done by all of them together."""
+        return sum(training.n_done for training in self._trainings)
+
     def answers(self) -> Array:
         """Class probabilities (n, C) of each labeled image by the pilot that was not trained on its label."""
         p = np.empty((self.rows.size, self.n_classes))

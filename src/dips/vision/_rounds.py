@@ -36,7 +36,7 @@ class CurationPlan:
     Attributes
     ----------
     warm_up_steps : steps on the labeled images alone, after which labels are judged for the first time
-    pilot_steps : steps of each pilot; None takes a tenth of the training, and at least 2,000
+    pilot_steps : steps of each pilot; None takes a tenth of the training, but from 2,000 to 4,000
     n_rounds : number of rounds; labels are judged after each but the last
     n_checkpoints : checkpoints in each round, and in the warm-up
     pseudo_labels : judge pseudo-labels too; costs a prediction of all images at every checkpoint
