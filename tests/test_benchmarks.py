@@ -5,6 +5,7 @@ from functools import partial
 
 import data
 import harness
+import network_report
 import numpy as np
 import pytest
 import small
@@ -65,3 +66,20 @@ def test_the_parquet_folder_holds_the_rows_asked_for_in_single_precision(tmp_pat
     assert first.shape[1] == data.N_FEATURES
     assert first.dtype == np.float32
     assert not np.array_equal(first, second)
+
+
+def scores(model, accuracy, table="a", task="50/0.2", seed=0):
+    return {"table": table, "task": task, "seed": seed, "model": model, "accuracy": accuracy, "log_loss": 1 - accuracy}
+
+
+def test_the_network_is_compared_with_the_best_of_the_others_over_tables():
+    records = [scores(model, 0.5 + gain, t) for t in "ab" for model, gain in (("network", 0.2), ("x", 0.1), ("y", 0.0))]
+    best, its, ahead, error = network_report.gain(records, "accuracy", "network")
+    assert (best, its, error) == ("x", pytest.approx(0.6), pytest.approx(0, abs=1e-9))
+    assert ahead == pytest.approx(0.1)
+    assert network_report.gain(records, "log_loss", "network")[2] == pytest.approx(-0.1)
+
+
+def test_tasks_that_a_model_could_not_fit_are_left_out():
+    records = [scores("network", 0.7), scores("x", 0.6), scores("network", 0.9, seed=1)]
+    assert [record["seed"] for record in network_report.complete(records)] == [0, 0]

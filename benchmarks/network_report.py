@@ -1,0 +1,105 @@
+"""Print what ``benchmarks/network.py --out`` wrote: ``python benchmarks/network_report.py SCORES.jsonl ...``.
+
+Mean scores of every model by labels and noise, and by table; then the network against the best of the others. Only
+tasks that every model could fit are counted. ``--network`` names the model that the others are compared with.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+SCORES = ("accuracy", "log_loss", "auc", "auc_wrong")
+UNITS = {"accuracy": 100.0, "log_loss": 1.0, "auc": 100.0}
+
+
+def read(paths):
+    """Records of several files, one for each model and task."""
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def draw_of(record):
+    """What tells one task from another."""
+    return tuple(record.get(name) for name in ("table", "kind", "task", "unlabeled", "seed"))
+
+
+def complete(records):
+    """Records of the tasks that every model could fit."""
+    fitted, models = defaultdict(set), {record["model"] for record in records}
+    for record in records:
+        fitted[draw_of(record)].add(record["model"])
+    return [record for record in records if fitted[draw_of(record)] == models]
+
+
+def mean(records, score):
+    """Mean of a score over the records that have it."""
+    values = [record[score] for record in records if not np.isnan(record.get(score, np.nan))]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def show(records, key):
+    """Print mean scores of the models, one block per table or task."""
+    groups = defaultdict(list)
+    for record in records:
+        groups[record[key] if key else "all", record["model"]].append(record)
+    print(f"\n{key or 'all':24}{'model':18}" + "".join(f"{score:>10}" for score in SCORES))
+    for (group, model), members in groups.items():
+        values = [mean(members, score) for score in SCORES]
+        print(f"{group:24}{model:18}" + "".join(f"{'':>10}" if np.isnan(v) else f"{v:10.3f}" for v in values))
+
+
+def is_clean(record):
+    """Has the task no wrong label?"""
+    return record["task"].endswith("/0")
+
+
+def gain(records, score, network):
+    """The best of the others in the mean, its score, and how far the network is ahead: mean over tables, error."""
+    others = sorted({record["model"] for record in records} - {network})
+    sign = -1 if score == "log_loss" else 1
+    means = {model: mean([r for r in records if r["model"] == model], score) for model in others}
+    best = max(others, key=lambda model: sign * means[model])
+    ahead = []
+    for table in dict.fromkeys(record["table"] for record in records):
+        mine, its = (
+            mean([r for r in records if r["table"] == table and r["model"] == model], score)
+            for model in (network, best)
+        )
+        ahead.append(mine - its)
+    error = np.std(ahead, ddof=1) / len(ahead) ** 0.5 if len(ahead) > 1 else float("nan")
+    return best, means[best], float(np.mean(ahead)), error
+
+
+def show_gains(records, network):
+    """Print how far the network is ahead, for clean and for dirty labels."""
+    for name, part in (("clean", filter(is_clean, records)), ("dirty", filter(lambda r: not is_clean(r), records))):
+        members = list(part)
+        if len({record["model"] for record in members}) < 2:
+            continue
+        for score, unit in UNITS.items():
+            best, its, ahead, error = gain(members, score, network)
+            share = f"  {100 * ahead / its:+.1f} %" if score == "log_loss" else ""
+            print(f"{name:8}{score:10}against {best:18}{unit * ahead:+8.3f} ± {unit * error:.3f}{share}")
+
+
+def report(records, network="network"):
+    """Print everything."""
+    records = complete(records)
+    for key in (None, "task", "table"):
+        show(records, key)
+    print()
+    show_gains(records, network)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scores", type=Path, nargs="+")
+    parser.add_argument("--network", default="network", help="the model to compare the others with")
+    options = parser.parse_args()
+    report(read(options.scores), options.network)
+
+
+if __name__ == "__main__":
+    main()
