@@ -16,7 +16,7 @@ from dips.network._model import Network, same_row_mask
 from dips.network._optimiser import orthogonal
 from dips.network._prior._draws import Draws
 from dips.network._settings import TINY, NetworkSettings
-from dips.network._tasks import KINDS, RealTable, make_task
+from dips.network._tasks import KINDS, RealTable, drawn_rows, make_task
 from dips.network._training import NetworkTrainer, draw_shape
 from dips.network._weights import Weights
 from dips.network.train import changed
@@ -221,6 +221,12 @@ def test_every_kind_of_noise_makes_about_the_share_of_labels_wrong(kind):
 def test_a_task_flips_about_as_many_labels_as_asked():
     task = make_task(real_table(), 400, 0.2, 0)
     assert (task.given != task.true[:400]).mean() == pytest.approx(0.2, abs=0.06)
+
+
+def test_rows_of_a_task_are_drawn_in_a_known_order():
+    table = real_table()
+    rows = drawn_rows(table, 50, 0.2, 3)
+    assert np.array_equal(make_task(table, 50, 0.2, 3).values[:50], table.values[rows[:50]])
 
 
 def test_evaluation_scores_every_task(model):

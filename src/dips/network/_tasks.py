@@ -53,7 +53,7 @@ def make_task(
     The kinds of noise: "even", all labels and wrong classes alike; "class", labels of the most frequent class become
     the second; "row", the odds of an error depend on the row.
     """
-    rng = np.random.default_rng((seed, labels, round(100 * noise)))
+    rng = _source(labels, noise, seed)
     rows = rng.permutation(len(table.classes))[: labels + unlabeled + QUERIES]
     true = table.classes[rows]
     names = np.unique(true[:labels])
@@ -61,6 +61,15 @@ def make_task(
     rows, true = rows[kept], np.searchsorted(names, true[kept])
     given = _dirtied(table.values[rows[:labels]], true[:labels], noise, kind, rng)
     return Task(table.values[rows], given, true, labels + min(unlabeled, (len(rows) - labels) // 2))
+
+
+def drawn_rows(table: RealTable, labels: int, noise: float, seed: int) -> np.ndarray:
+    """All rows in the order in which a task takes them, the labeled ones first."""
+    return _source(labels, noise, seed).permutation(len(table.classes))
+
+
+def _source(labels: int, noise: float, seed: int) -> np.random.Generator:
+    return np.random.default_rng((seed, labels, round(100 * noise)))
 
 
 def _dirtied(values: np.ndarray, true: np.ndarray, noise: float, kind: str, rng: np.random.Generator) -> np.ndarray:
