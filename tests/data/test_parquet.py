@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
+from dips._data.arrow import as_array
 from dips._data.parquet import ParquetPool
 
 
@@ -98,3 +100,23 @@ def test_other_columns_than_the_labeled_are_refused(folder):
         ParquetPool(folder).like(patients().rename(columns={"age": "weight"}))
     with pytest.raises(ValueError, match=r"got labeled rows of shape \(3, 9\) and 4 columns in"):
         ParquetPool(folder).like(np.zeros((3, 9)))
+
+
+def test_a_pass_leaves_no_rows_in_memory(folder):
+    pool, before = ParquetPool(folder), pa.total_allocated_bytes()
+    assert sum(len(table) for _, table in pool.batches()) == 40
+    assert pa.total_allocated_bytes() == before
+
+
+def test_a_file_that_changed_since_the_pool_was_made_is_refused(folder):
+    pool = ParquetPool(folder)
+    patients(30).to_parquet(folder / "c.parquet", index=False)
+    with pytest.raises(ValueError, match=r"c.parquet is gone or was changed .*; make the pool and fit again"):
+        pool.take(np.array([30]))
+
+
+def test_a_matrix_is_made_of_columns_in_any_number_of_chunks():
+    chunks = pa.chunked_array([[1, 2], [None, 4]]), pa.chunked_array([[0.5], [1.5, 2.5], [3.5]])
+    matrix = as_array(pa.table(list(chunks), names=["a", "b"]))
+    assert_array_equal(matrix, [[1, 0.5], [2, 1.5], [np.nan, 2.5], [4, 3.5]])
+    assert matrix.flags.c_contiguous

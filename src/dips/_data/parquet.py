@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from dips._data.pool import BATCH, NumberedPool, concatenate_batches
 from dips._tools.arrays import Rows
 from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
-from dips.exceptions import InputError
+from dips.exceptions import DataError, InputError
 
 
 class ParquetPool(NumberedPool):
@@ -66,12 +67,9 @@ class ParquetPool(NumberedPool):
         self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
         if not stays and (max_train_rows is not None or checkpoint is not None):
             raise InputError("max_train_rows and checkpoint are for rows that stay where they are; add stays=True.")
-        files = [_opened(file) for file in _files(self.path)]
-        self.columns = _common_columns(files, columns)
-        sizes = [(file, g, file.metadata.row_group(g).num_rows) for file in files for g in range(file.num_row_groups)]
-        starts = accumulate((size for *_, size in sizes), initial=0)
-        self._groups = [(file, g, start, size) for (file, g, size), start in zip(sizes, starts, strict=False)]
-        self.n_rows = sum(size for *_, size in sizes)
+        self._files = [_File.at(file) for file in _files(self.path)]
+        self.columns = _common_columns(self._files, columns)
+        self.n_rows = sum(sum(file.group_sizes) for file in self._files)
         self.n_columns = len(self.columns)
         if self.n_rows == 0:
             raise InputError(f"{self.path} holds no rows; give a Parquet file or folder that does.")
@@ -134,21 +132,60 @@ class ParquetPool(NumberedPool):
         return f"{self.n_rows} rows {digest.hexdigest()[:16]}"
 
     def _arrow_batches(self, rows: Rows | None = None) -> Iterator[tuple[slice, pa.Table]]:
-        for file, group, start, size in self._groups:
+        end = 0
+        for file in self._files:
+            starts = [*accumulate(file.group_sizes, initial=end)]
+            end = starts[-1]
+            groups = list(range(len(file.group_sizes)))
             if rows is not None:
-                first, last = (int(i) for i in np.searchsorted(rows, [start, start + size]))
-                if first == last:
-                    continue
-            at = start
-            for batch in file.iter_batches(BATCH, row_groups=[group], columns=self.columns):
-                table = pa.Table.from_batches([batch]).select(self.columns)
-                if rows is None:
-                    yield slice(at, at + table.num_rows), table
-                else:
-                    first, last = (int(i) for i in np.searchsorted(rows, [at, at + table.num_rows]))
-                    if first < last:
-                        yield slice(first, last), table.take(pa.array(rows[first:last] - at))
-                at += table.num_rows
+                bounds = np.searchsorted(rows, starts)
+                groups = [g for g in groups if bounds[g] < bounds[g + 1]]
+            if groups:
+                yield from file.batches(groups, starts, self.columns, rows)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of the pool. It is opened for a pass and closed after it: an open one keeps the rows read last."""
+
+    path: Path
+    schema: pa.Schema
+    group_sizes: tuple[int, ...]  # rows of each row group
+    stamp: tuple[int, int]  # size and time of the last change
+
+    @classmethod
+    def at(cls, path: Path) -> _File:
+        stamp = _stamp(path)
+        try:
+            with pq.ParquetFile(path) as file:
+                sizes = tuple(file.metadata.row_group(g).num_rows for g in range(file.num_row_groups))
+                return cls(path, file.schema_arrow, sizes, stamp)
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{path} is not a complete Parquet file: {error}") from None
+
+    def batches(
+        self, groups: list[int], starts: list[int], columns: list[str], rows: Rows | None
+    ) -> Iterator[tuple[slice, pa.Table]]:
+        """Yield the given row groups, or the `rows` in them; group g begins with the row of number ``starts[g]``."""
+        if not self.path.exists() or _stamp(self.path) != self.stamp:
+            raise DataError(f"{self.path} is gone or was changed since the pool was made; make the pool and fit again.")
+        with pq.ParquetFile(self.path) as file:
+            for group in groups:
+                at = starts[group]
+                for batch in file.iter_batches(BATCH, row_groups=[group], columns=columns):
+                    table = pa.Table.from_batches([batch]).select(columns)
+                    if rows is None:
+                        yield slice(at, at + table.num_rows), table
+                    else:
+                        first, last = (int(i) for i in np.searchsorted(rows, [at, at + table.num_rows]))
+                        if first < last:
+                            yield slice(first, last), table.take(pa.array(rows[first:last] - at))
+                    at += table.num_rows
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _files(path: Path) -> list[Path]:
@@ -160,13 +197,6 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _opened(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"{path} is not a complete Parquet file: {error}") from None
-
-
 def _footer(path: Path) -> bytes:
     with path.open("rb") as stream:
         stream.seek(-8, os.SEEK_END)
@@ -175,15 +205,15 @@ def _footer(path: Path) -> bytes:
         return stream.read(size)
 
 
-def _common_columns(files: list[pq.ParquetFile], wanted: Sequence[str] | None) -> list[str]:
+def _common_columns(files: list[_File], wanted: Sequence[str] | None) -> list[str]:
     """Columns to read, which every file must have with one and the same type."""
-    schema = files[0].schema_arrow
+    schema = files[0].schema
     columns = list(schema.names if wanted is None else wanted)
     for file in files:
-        missing = [c for c in columns if c not in file.schema_arrow.names]
+        missing = [c for c in columns if c not in file.schema.names]
         if missing:
             raise InputError(f"The Parquet files differ: {missing} is not in every one of them.")
-        changed = [c for c in columns if file.schema_arrow.field(c).type != schema.field(c).type]
+        changed = [c for c in columns if file.schema.field(c).type != schema.field(c).type]
         if changed:
             raise InputError(f"The Parquet files differ: {changed} is not of the same type in every one of them.")
     return columns

@@ -41,7 +41,7 @@ def gather_evidence(
     at : (m,) where the rows stand in the dynamics; None if the dynamics hold these rows and no others
     groups : (m,) rows that belong together, if any do
     """
-    at = np.arange(dynamics.n_rows) if at is None else at
+    shown: Rows | slice = slice(None) if at is None else at  # a slice copies nothing
 
     def spread_out_of_fold(n_folds: int) -> Array:
         p = np.full((labels.size, dynamics.n_classes), np.nan)
@@ -54,8 +54,8 @@ def gather_evidence(
         n_classes=dynamics.n_classes,
         round=round,
         statistics=dynamics.at(labels, at),
-        mean_probabilities=dynamics["confidence"][at],
-        probabilities=dynamics.probabilities[at],
+        mean_probabilities=dynamics["confidence"][shown],
+        probabilities=dynamics.probabilities[shown],
         features=features,
         out_of_fold=spread_out_of_fold,
         groups=groups,
