@@ -1,4 +1,6 @@
-"""The pictures of docs/review.md: the demonstration of dips review, and two public tables with wrong labels of our own.
+"""The pictures of docs/review.md: the demonstration of dips review, two public tables and a set of images.
+
+Of the latter some labels were made wrong on purpose; the network has learned for a minute only.
 
 Needs selenium, chromium and chromedriver.
 
@@ -18,13 +20,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 from selenium import webdriver
 
-from dips import fit
+from dips import fit, fit_images
 from dips._review_demo import noisy_table
 from dips._study.reviewing import server_of_run
 from dips._study.run import Run
 from dips.datasets import flip_labels, load
+from dips.datasets._image_sets import load_images
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 VIEWS = {  # name: width and height in pixels, whether dark, whether blinded
@@ -32,9 +36,11 @@ VIEWS = {  # name: width and height in pixels, whether dark, whether blinded
     "dark": (1280, 800, True, False),
     "phone": (390, 844, True, False),
     "blinded": (1280, 800, False, True),
+    "agreement": (1280, 860, False, False),
 }
-DEMO = ("light", "phone")
+DEMO = ("light", "phone", "agreement")
 PUBLIC = {"adult": "dark", "agaricus-lepiota": "blinded"}  # and the view that is shown of each
+N_IMAGES, N_JUDGED_TWICE = 300, 30
 
 
 def browser() -> Any:
@@ -51,22 +57,41 @@ def take(driver: Any, run: Run, view: str, path: Path) -> None:
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-    server = server_of_run(run, blinded=blinded, reviewer=view)
+    server = server_of_run(run, blinded=blinded, reviewer="Anna")
     server.start()
     driver.get(server.address())
     for _ in range(100):
         if driver.execute_script("return document.body.dataset.ready"):
             break
         time.sleep(0.05)
-    rows, desk = server.desk.queue.rows, server.desk
-    for row in rows[:3]:  # a few decisions, then a suspect
-        press(driver, desk, row)
-    if desk.queue.rows[3] in desk.queue.checks:
-        driver.find_element("css selector", "#next").click()
-    time.sleep(0.4)
+    if view == "agreement":
+        judge_twice(server.desk)
+        webdriver.ActionChains(driver).send_keys("r").perform()
+    else:
+        look_at_some(driver, server.desk)
+    time.sleep(0.6)
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {})
     path.write_bytes(base64.b64decode(shot["data"]))
     server.stop()
+
+
+def look_at_some(driver: Any, desk: Any) -> None:
+    """A few decisions, then a suspect."""
+    for row in desk.queue.rows[:3]:
+        press(driver, desk, row)
+    if desk.queue.rows[3] in desk.queue.checks:
+        driver.find_element("css selector", "#next").click()
+
+
+def judge_twice(desk: Any) -> None:
+    """Two people judge the same rows, and are divided on every tenth."""
+    material = desk.material
+    for k, row in enumerate(desk.queue.rows[:N_JUDGED_TWICE]):
+        given = material.given[row]
+        suggested = material.classes[material.account["suggested"].iloc[material.position[row]]]
+        first = given if row in desk.queue.checks else suggested
+        for who, label in (("Anna", first), ("Bob", given if k % 10 == 9 else first)):
+            desk.decide(who, f"{who} {row}", row, "label", label)
 
 
 def press(driver: Any, desk: Any, row: int) -> None:
@@ -89,12 +114,25 @@ def main(arguments: list[str]) -> None:
     else:
         with tempfile.TemporaryDirectory() as place:
             run = judged(noisy_table()[0], "tumor", Path(place) / "demo", id=("sample",))
-            for view in DEMO:
-                take(driver, run, view, IMAGES / f"review_{view}.png")
+            for view in DEMO:  # each of a copy, in which nothing was decided yet
+                copy = shutil.copytree(run.folder, Path(place) / "demo" / view)
+                take(driver, Run(copy), view, IMAGES / f"review_{view}.png")
             for name, view in PUBLIC.items():
                 run = judged(public_table(name), "label", Path(place) / name)
                 take(driver, run, view, IMAGES / f"review_{name}.png")
+            take(driver, satellite_images(Path(place) / "eurosat"), "light", IMAGES / "review_images.png")
     driver.quit()
+
+
+def satellite_images(place: Path) -> Run:
+    """Some images of EuroSAT in a folder per class, 15 % of them in the wrong one, and a network that judges them."""
+    some = load_images("eurosat").head(N_IMAGES)
+    labels = flip_labels(some.y_train, 0.15, random_state=0)[0]
+    for k, (pixels, label) in enumerate(zip(some.X_train, labels, strict=True)):
+        path = place / "images" / some.class_names[label] / f"{k:03}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(path)
+    return fit_images(place / "images", place / "run", network="tiny", steps=60, curator="percentile", holdout=0)
 
 
 def judged(table: pd.DataFrame, target: str, place: Path, **settings: Any) -> Run:

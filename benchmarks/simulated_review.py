@@ -19,7 +19,7 @@ from dips.curators import Beliefs
 from dips.datasets import flip_labels, flip_labels_by_class
 
 LIKELY, USEFUL, CLEANLAB, RANDOM = "most likely wrong", "most useful", "cleanlab", "random"
-LOOKS = (0, 20, 60, 200)  # after which the next ones are chosen
+LOOKS = (0, 20, 60, 100, 200)  # after which the next ones are chosen
 N_LABELED, N_TEST, N_NEXT = 600, 3_000, 20
 
 

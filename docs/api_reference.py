@@ -20,6 +20,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
             "Learn from few and dirty labels": ["PseudoLabelClassifier", "CuratedClassifier", "SelfTrainingClassifier"],
             "Audit labels": ["characterize", "Audit"],
             "From a table to a report": ["fit", "audit"],
+            "From a folder of images to a report": ["fit_images", "audit_images"],
             "Labels that somebody has checked": ["read_corrections", "Corrections"],
             "Cross-validate": ["SemiSupervisedKFold"],
             "Larger than memory": ["ParquetPool", "SparkPool"],

@@ -134,19 +134,20 @@ def test_a_few_looks_do_not_tell_classes_apart():
     assert abs(p_wrong[~looked & (given == 1)].mean() - p_wrong[~looked & (given == 0)].mean()) < 0.1
 
 
-def test_the_first_looks_go_to_labels_drawn_at_random():
-    p_wrong = np.linspace(0, 1, 500)
-    gain = check_gain(p_wrong, np.zeros(500, dtype=bool))
-    drawn = np.flatnonzero(gain >= 1)
-    assert drawn.size == 20
-    assert 0.3 < p_wrong[drawn].mean() < 0.7
-    assert np.argsort(-gain)[20:].tolist() == [i for i in np.argsort(-p_wrong) if i not in drawn]
+def test_the_first_looks_go_to_all_classes_in_turn():
+    p_wrong, given = np.linspace(0, 1, 500), (np.arange(500) > 300).astype(int)
+    gain = check_gain(p_wrong, given, np.zeros(500, dtype=bool), 2)
+    order = np.argsort(-gain, kind="stable")
+    assert given[order[:20]].tolist() == [1, 0] * 10
+    assert order[:4].tolist() == [499, 300, 498, 299]
+    assert order[20:].tolist() == [i for i in np.argsort(-p_wrong) if i not in order[:20]]
 
 
-def test_after_twenty_looks_the_most_probably_wrong_come_first():
-    p_wrong, verified = np.linspace(0, 1, 500), np.arange(500) < 20
-    gain = check_gain(p_wrong, verified)
+def test_after_some_looks_at_each_class_the_most_probably_wrong_come_first():
+    p_wrong, given, verified = np.linspace(0, 1, 500), np.arange(500) % 2, np.arange(500) < 20
+    gain = check_gain(p_wrong, given, verified, 2)
     assert (gain[verified] == 0).all()
     assert gain.max() < 1
     assert gain.argmax() == 499
-    assert (check_gain(p_wrong, np.arange(500) < 15) >= 1).sum() == 5
+    assert (check_gain(p_wrong, given, np.arange(500) < 15, 2) >= 1).sum() == 5
+    assert (check_gain(p_wrong, np.arange(500) % 10, verified, 10) >= 1).sum() == 30  # five of each, two are there

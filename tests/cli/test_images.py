@@ -24,7 +24,7 @@ from dips._review.export import corrections_frame
 from dips._study.reviewing import desk_of_run, retraining
 from dips._study.run import Run
 from dips._tools.observer import Observer
-from dips.exceptions import DataError, SettingsError
+from dips.exceptions import DataError, InputError, SettingsError
 from tests.review.reviews import correct, decide
 
 CLASSES = ("blue", "green", "red")
@@ -212,6 +212,18 @@ def test_a_second_review_adds_to_the_first(run, place, tmp_path):
     frame = corrections_frame(desk).set_index("file")
     assert frame.loc[["00.png", "more/01.png"], "label"].tolist() == ["keep", "unlabeled"]
     assert frame.loc[desk.material.key_of(row), "reviewer"] == "bob"
+
+
+def test_a_review_of_images_may_begin_with_every_class_in_turn(place, tmp_path):
+    run = fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place))
+    queue = desk_of_run(run, order="useful").queue
+    labels = run.samples.set_index("row")["given_label"]
+    assert labels[queue.rows[:6]].value_counts().to_dict() == dict.fromkeys(CLASSES, 2)
+    percentile = fit_images(
+        place / "colors", tmp_path / "p", **QUICKLY, holdout=0, **labels_of(place), curator="percentile"
+    )
+    with pytest.raises(InputError, match="needs a curator that says what is believed of labels"):
+        desk_of_run(percentile, order="useful")
 
 
 def test_verified_labels_of_held_out_images_are_scored_apart(place, tmp_path, monkeypatch):

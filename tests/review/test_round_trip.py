@@ -142,12 +142,12 @@ def test_a_run_of_a_table_in_memory_can_be_reviewed_too(finished, tmp_path):
 
 def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
     desks = {order: desk_in(finished, tmp_path / order, order=order) for order in ("wrong", "useful")}
-    suspects = {k: [r for r in d.queue.rows if r not in d.queue.checks] for k, d in desks.items()}
+    suspects = {k: [r for r in d.queue.rows if r not in d.queue.checks | d.queue.openers] for k, d in desks.items()}
     assert set(suspects["wrong"]) == set(suspects["useful"])
     samples = Run(tmp_path / "useful" / "run").samples.set_index("row")
     queue = desks["useful"].queue
-    assert (samples.loc[queue.rows[:20], "check_gain"] >= 1).all()  # drawn at random, whether suspects or not
-    assert set(queue.rows[:20]) & queue.checks
+    assert samples.loc[queue.rows[:20], "check_gain"].is_monotonic_decreasing
+    assert samples.loc[queue.rows[:20], "given_label"].value_counts().tolist() == [10, 10]
     assert samples.loc[[r for r in suspects["useful"] if r not in queue.rows[:20]], "p_wrong"].is_monotonic_decreasing
     assert (queue.n_suspects, queue.n_unsuspected) == (
         desks["wrong"].queue.n_suspects,

@@ -52,6 +52,17 @@ def test_kappa_is_unknown_where_chance_alone_agrees():
     assert kappa(["a", "a"], ["a", "a"]) is None
 
 
+def test_labels_that_open_the_review_are_neither_suspects_nor_drawn(finished, tmp_path):
+    desk = desk_in(finished, tmp_path, order="useful")
+    desk.queue.openers = {desk.queue.rows[0]}
+    correct(desk, "anna", desk.queue.rows[0])
+    progress = desk.progress("anna")
+    assert progress["wrong"] == 1
+    assert (progress["suspects"]["looked"], progress["checks"]["looked"], progress["missed"]) == (0, 0, None)
+    assert desk.card("anna", desk.queue.rows[0])["label"]["opens"]
+    assert total(1, 10, 100, besides=2).value == total(1, 10, 100).value + 2
+
+
 def test_progress_counts_suspects_and_checks_apart(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
     rows, checks = desk.queue.rows[:16], desk.queue.checks

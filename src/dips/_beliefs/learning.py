@@ -120,7 +120,8 @@ def learn_beliefs(
     noise = review.rate(noise, before)
     belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(trainer.n_classes))
     of_real, of_made = np.split(distribution, [n_real - labels.size])
-    gain = check_gain(1 - belief[np.arange(labels.size), labels], review.verified.mask)
+    given = np.where(review.given >= 0, review.given, labels)
+    gain = check_gain(1 - belief[np.arange(labels.size), labels], given, review.verified.mask, trainer.n_classes)
     return RowBeliefs(belief, of_real, of_made, out_of_fold, protected, noise, names, gain)
 
 

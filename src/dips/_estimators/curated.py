@@ -182,8 +182,8 @@ class Audit:
         order : {"wrong", "useful"}
             The most probably wrong on top; where nothing is believed, those with the least confidence along the
             training, multiplied by the probability from models that had not seen the row where there is one. Or the
-            most useful to check (``check_gain``), for which the curator must believe: until 20 labels are verified,
-            those drawn at random come first, which tell how labels go wrong.
+            most useful to check (``check_gain``), for which the curator must believe: until some labels of every class
+            are verified, the classes come in turn, the most probably wrong of each, which tells how labels go wrong.
         """
         if order not in ("wrong", "useful"):
             raise InputError(f"order={order!r} is not known; there are wrong and useful.")

@@ -14,7 +14,7 @@ def suspicion_ranks(account: pd.DataFrame, order: str = "wrong") -> pd.Series:
 
     In the order "wrong" that is the label that is most probably wrong; where nothing is believed, the label with the
     least confidence along the training, multiplied by the out-of-fold probability where there is one. In the order
-    "useful" those drawn at random come first, until 20 labels are verified, then the most probably wrong.
+    "useful" the classes come in turn, until some labels of each are verified, then the most probably wrong.
     """
     is_suspect = (account["source"] == "given") & ~account["useful"]
     if order == "useful":

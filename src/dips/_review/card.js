@@ -39,9 +39,10 @@ function labelsOf(about, card) {
   const { given, suggested, p_wrong: wrong } = card.label;
   box.append(make("span", { class: "tag given" }, "given ", make("b", {}, about.classes[given])));
   if (suggested >= 0) box.append(make("span", { class: "tag suggested" }, "suggested ", make("b", {}, about.classes[suggested])));
-  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong with ", make("b", {}, percent(wrong))));
+  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, percent(wrong))));
   const rank = card.label.suspicion;
-  box.append(make("p", { class: "why" }, rank ? `Suspect number ${rank.toLocaleString("en")}: ${card.label.reason}.` : "Nobody suspects this label. It is here to learn how many errors are missed."));
+  const unsuspected = card.label.opens ? "No suspect, but among the least believed labels of its class. It is here to learn which classes go wrong." : "Nobody suspects this label. It is here to learn how many errors are missed.";
+  box.append(make("p", { class: "why" }, rank ? `Suspect number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
   if (card.answer !== null || card.status === "unlabeled") {
     const said = card.status === "keep" ? "You kept it." : card.answer === null ? "You said that no class fits." : `You said ${card.answer}.`;
     box.append(make("p", { class: "answered" }, said, card.note ? ` Note: ${card.note}` : ""));

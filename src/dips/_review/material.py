@@ -71,7 +71,7 @@ class Material:
     raw_labels : cells of the label column as they are in the files, by row
     truth : the true labels by row, where they are known, as in a demonstration
     examples : pictures of each class to compare an image with
-    opening : rows drawn at random from all labels, to look at first
+    opening : rows to look at before all others, in order, suspects or not
     """
 
     title: str

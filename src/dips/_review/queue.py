@@ -1,8 +1,8 @@
 """In which order rows are looked at: suspects, and now and then a row that nobody suspects.
 
 Those in between are drawn at random, so what is found among them tells how many wrong labels the suspects miss. Before
-them all come those that the order "useful" opens with, drawn at random from suspects and others alike. The order
-follows from the run alone: every reviewer has the same, and their answers can be compared.
+them all come those that the order "useful" opens with, suspects and others. The order follows from the run alone: every
+reviewer has the same, and their answers can be compared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class Queue:
     Attributes
     ----------
     rows : numbers of the rows, in order
-    checks : those of them that nobody suspects
+    checks : those of them that nobody suspects, drawn at random
+    openers : those that nobody suspects either, but that the order opens with
     n_suspects : how many suspects there are
     n_unsuspected : how many labels there are that nobody suspects, looked at or not
     """
@@ -37,13 +38,14 @@ class Queue:
         rest = numbers[~is_suspect & open_to_review]
         self.n_suspects, self.n_unsuspected = int(suspects.size), int(rest.size)
         rng = np.random.default_rng(int(material.checksum[:16], 16))
-        opening = rng.permutation(numbers[open_to_review & np.isin(numbers, material.opening)])
-        unsuspected = rest[np.isin(rest, opening)]
+        can_be_looked_at = set(numbers[open_to_review].tolist())
+        opening = [row for row in material.opening if row in can_be_looked_at]
+        self.openers = {*rest[np.isin(rest, opening)].tolist()}
         suspects, rest = (rows[~np.isin(rows, opening)] for rows in (suspects, rest))
         n_checks = min(rest.size, max(1, -(-suspects.size // (_BLOCK - 1))))
         drawn = rng.permutation(rest)[:n_checks]
-        self.rows = [*opening.tolist(), *_interleaved(suspects, drawn, rng)]
-        self.checks = {*unsuspected.tolist(), *drawn.tolist()}
+        self.rows = [*opening, *_interleaved(suspects, drawn, rng)]
+        self.checks = {*drawn.tolist()}
 
     def disagreements(self, reviewer: str, decisions: Decisions) -> list[int]:
         """Rows on which others are divided, for somebody who has not said anything about them."""

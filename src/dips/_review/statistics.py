@@ -46,13 +46,13 @@ def share(k: int, n: int) -> Estimate | None:
     return Estimate(k / n, low, high)
 
 
-def total(k: int, n: int, population: int) -> Estimate | None:
-    """How many there are in a population, from k found among n that were drawn from it at random."""
+def total(k: int, n: int, population: int, besides: int = 0) -> Estimate | None:
+    """How many there are in a population, from k found among n that were drawn from it at random, and some besides."""
     rate = share(k, n)
     if rate is None:
         return None
-    left = population - n  # those looked at are known
-    return Estimate(k + rate.value * left, k + rate.low * left, k + rate.high * left)
+    known, left = k + besides, population - n  # those looked at are known
+    return Estimate(known + rate.value * left, known + rate.low * left, known + rate.high * left)
 
 
 def kappa(first: Sequence[Any], second: Sequence[Any]) -> Estimate | None:
@@ -93,9 +93,10 @@ def progress(material: Material, queue: Queue, decisions: Decisions, reviewer: s
     """What one reviewer has done, as plain data: counts, estimates, and what the next ten are worth."""
     answers = decisions.answers_of(reviewer)
     planned = {row: answers[row] for row in queue.rows if row in answers}
-    suspects = {row: a for row, a in planned.items() if row not in queue.checks}
     checks = {row: a for row, a in planned.items() if row in queue.checks}
-    missed = total(_n_wrong(checks), len(checks), queue.n_unsuspected)
+    openers = {row: a for row, a in planned.items() if row in queue.openers}
+    suspects = {row: a for row, a in planned.items() if row not in checks and row not in openers}
+    missed = total(_n_wrong(checks), len(checks), queue.n_unsuspected - len(openers), _n_wrong(openers))
     return {
         "looked": len(planned),
         "left": len(queue.rows) - len(planned),

@@ -126,7 +126,9 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     opening = _opening(samples, order or run.config.get("settings", {}).get("order", "wrong"))
     if run.config.get("unit") == IMAGE:
         earlier, originals = _earlier(run, run.config.get("ids", [])), _image_folder(run, data)
-        return read_pictures(run.folder, run.summary, samples, _checksum(run), originals=originals, earlier=earlier)
+        return read_pictures(
+            run.folder, run.summary, samples, _checksum(run), originals=originals, earlier=earlier, opening=opening
+        )
     paths = _tables(run, data)
     if paths is None:
         return replace(_without_table(run, samples), opening=opening)
@@ -227,10 +229,11 @@ def _without_table(run: Run, samples: pd.DataFrame) -> Material:
 
 
 def _opening(samples: pd.DataFrame, order: str) -> list[int]:
-    """Rows to begin with in the order "useful": drawn at random until enough labels are verified."""
+    """Rows to begin with in the order "useful": the classes in turn, until some labels of each are verified."""
     if order != "useful":
         return []
-    return samples.loc[(samples["check_gain"] >= 1).fillna(False), "row"].tolist()
+    first = samples[(samples["check_gain"] >= 1).fillna(False)]
+    return first.sort_values("check_gain", ascending=False, kind="stable")["row"].tolist()
 
 
 def _keys(samples: pd.DataFrame, ids: list[str]) -> dict[str, list[Any]]:

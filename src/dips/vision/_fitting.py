@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from sklearn.utils import check_random_state
 
+from dips._beliefs.usefulness import check_gain
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
 from dips._data.verified import check_verified
@@ -107,6 +108,7 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
         aleatoric=run.aleatoric,
         useful=run.useful & (run.is_given | is_pseudo),
         p_wrong=run.p_wrong,
+        check_gain=_check_gain(run, labels.classes.size),
         verified=run.is_verified,
         suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
         index=index,
@@ -114,6 +116,14 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
     clf.transduction_ = labels.decode(final)
     checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
     clf.label_curves_ = pd.DataFrame(run.curves, clf.samples_.index[run.is_given], checkpoints)
+
+
+def _check_gain(run: ImageRounds, n_classes: int) -> Array:
+    """What a look at each label is worth; NaN where nothing is believed of labels."""
+    gain, given = np.full(run.p_wrong.shape, np.nan), run.is_given
+    if not np.isnan(run.p_wrong[given]).any():
+        gain[given] = check_gain(run.p_wrong[given], run.labels[given], run.is_verified[given], n_classes)
+    return gain
 
 
 def device_of(device: str | torch.device | None) -> torch.device:
