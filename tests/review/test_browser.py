@@ -6,9 +6,11 @@ import time
 import numpy as np
 import pytest
 
+from dips._report import render_difference
 from dips._review.desk import Desk
 from dips._review.store import EventStore
 from dips._study import fit
+from dips._study.between import compare_runs
 from dips._study.reviewing import server_of_run
 from tests.chromium import complaints, new_browser, picture, set_screen
 from tests.report.pages import HOSTILE, hostile_table
@@ -284,6 +286,42 @@ def test_nothing_in_the_data_runs(browser, tmp_path):
         assert complaints(browser) == []
     finally:
         server.stop()
+
+
+def test_nothing_in_the_names_of_images_runs(browser, tmp_path):
+    """Folders, which name the classes, and files are HTML and script; so is what becomes of them in a comparison."""
+    pytest.importorskip("torch", reason="PyTorch is not installed, and images need it")
+    from PIL import Image
+
+    from dips import fit_images
+
+    rng, classes = np.random.RandomState(0), ("<img src=x onerror=window.attacked=1>", "<script>window.attacked=1")
+    for k in range(24):
+        path = tmp_path / "images" / classes[k % 2] / f'"><svg onload=window.attacked=1>{k}.png'
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.randint(0, 256, (8, 8, 3)).astype(np.uint8)).save(path)
+    quick = {"network": "tiny", "steps": 2, "curator": "percentile", "holdout": 0}
+    run, after = (fit_images(tmp_path / "images", tmp_path / name, **quick, seed=k) for k, name in enumerate("ab"))
+    server = server_of_run(run, reviewer="<b>anna</b>")
+    server.start()
+    try:
+        opened(browser, server)
+        press(browser, "2")
+        to_row(browser, server.desk.queue.rows[1])
+        press(browser, "/", "svg")
+        until(browser, "document.querySelectorAll('#found li').length")
+        press(browser, Keys.ESCAPE, "r")
+        until(browser, "document.querySelectorAll('#exports button').length")
+        assert browser.execute_script("return window.attacked") is None
+        assert browser.find_elements("css selector", "main svg[onload], main script, main img[onerror]") == []
+        assert complaints(browser) == []
+    finally:
+        server.stop()
+    page = tmp_path / "compare.html"
+    page.write_text(render_difference(compare_runs(run, after)), encoding="utf-8")
+    browser.get(page.as_uri())
+    assert browser.execute_script("return window.attacked") is None
+    assert classes[0] in browser.find_element("css selector", "body").text
 
 
 def test_ten_thousand_suspects_and_two_hundred_columns_make_no_delay(browser, tmp_path):

@@ -1,11 +1,13 @@
 """What holds after all events: one's own last word, the majority of several, and the order of the rows."""
 
+import time
 from datetime import datetime
 
 import numpy as np
 import pytest
 
 from dips._review.decisions import Decisions
+from dips._review.desk import Desk
 from dips._review.queue import Queue
 from dips._review.store import EventStore
 from dips.exceptions import ReviewError
@@ -166,6 +168,18 @@ def test_rows_are_found_by_number_name_and_value(finished, tmp_path):
     assert row in [f["row"] for f in desk.find("anna", ward.upper())]
     assert desk.find("anna", "no such thing") == []
     assert desk.find("anna", "  ") == []
+    assert desk.find("anna", f"{ward}{ward}") == []  # no word goes from one cell into the next
+
+
+def test_ten_thousand_suspects_of_two_hundred_columns_are_searched_at_once(tmp_path):
+    material = large_material()
+    desk = Desk(material, EventStore(tmp_path / "decisions.sqlite", material.checksum))
+    desk.prepare()
+    value = desk.card("anna", desk.queue.rows[5_000])["values"][199]
+    began = time.process_time()
+    hits = desk.find("anna", value)
+    assert time.process_time() - began < 1.0
+    assert desk.queue.rows[5_000] in [hit["row"] for hit in hits]
 
 
 def test_unusual_values_and_typical_ones_are_told(finished, tmp_path):

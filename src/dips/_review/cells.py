@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -53,6 +54,8 @@ class TableCells:
         self._shown = [known[name] for name in dict.fromkeys(in_order) if name in known]
         by_class = [rows[is_useful & (codes == c)][:_MANY] for c in range(n_classes)]
         self._usual = [_Usual.of(column, table[column.name], by_class) for column in self._shown]
+        self._searching = threading.Lock()
+        self._searched: tuple[tuple[int, ...], pa.Array] = (), pa.array([], pa.string())
 
     @cached_property
     def columns(self) -> list[dict[str, Any]]:
@@ -74,19 +77,24 @@ class TableCells:
 
     def find(self, words: list[str], positions: list[int]) -> list[int]:
         """Positions whose cells hold every word, each anywhere."""
-        left = np.asarray(positions)
+        texts, holds = self._texts_of(tuple(positions)), np.ones(len(positions), dtype=bool)
         for word in words:
-            rows = pa.array(self._rows[left])
-            holds = np.zeros(left.size, dtype=bool)
-            for cells in self._texts.columns:
-                matched = pc.match_substring(cells.take(rows), word, ignore_case=True)
-                holds |= matched.fill_null(False).to_numpy().astype(bool)
-            left = left[holds]
-        return left.tolist()
+            holds &= pc.match_substring(texts, word, ignore_case=True).to_numpy(zero_copy_only=False)
+        return np.asarray(positions, dtype=int)[holds].tolist()
 
-    @cached_property
-    def _texts(self) -> pa.Table:
-        return pa.table({c.name: self._table[c.name].cast(pa.string()) for c in self._shown})
+    def _texts_of(self, positions: tuple[int, ...]) -> pa.Array:
+        """All cells of each row as one text; those of the last rows are kept, as a review asks for the same again."""
+        with self._searching:  # every letter that is typed asks; one answer serves all
+            if self._searched[0] != positions:
+                rows = self._table.take(pa.array(self._rows[list(positions)]))
+                cells = [rows[c.name].cast(pa.string()).combine_chunks() for c in self._shown]
+                none = pa.array([""] * len(positions), pa.string())
+                between = pa.scalar("\0")  # no word goes from one cell into the next
+                texts = pc.binary_join_element_wise(
+                    none, *cells, between, null_handling="replace", null_replacement=""
+                )  # fmt: skip
+                self._searched = positions, texts
+            return self._searched[1]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -124,18 +125,25 @@ class Desk:
         if not words:
             return []
         positions = [self.material.position[row] for row in rows]
-        named = [p for p in positions if all(w.lower() in self._name(p).lower() for w in words)]
+        names = self._names
+        named = [p for p in positions if all(w.lower() in names[p].lower() for w in words)]
         matching = dict.fromkeys([*named, *self.material.showing.find(words, positions)])
         numbers = self.material.account["row"].to_numpy()
         decisions = self.decisions
         return [
-            {"row": (row := int(numbers[p])), "name": self._name(p), "open": decisions.status(reviewer, row) == OPEN}
+            {"row": (row := int(numbers[p])), "name": names[p], "open": decisions.status(reviewer, row) == OPEN}
             for p in list(matching)[:_MAX_FOUND]
         ]
 
-    def _name(self, position: int) -> str:
-        line = self.material.account.iloc[position]
-        return f"{line['row']} {line['key']}".strip()
+    @cached_property
+    def _names(self) -> list[str]:
+        """What each row is found by, by its position."""
+        account = self.material.account
+        return [f"{row} {key}".strip() for row, key in zip(account["row"], account["key"], strict=True)]
+
+    def prepare(self) -> None:
+        """Do ahead what the first search would wait for."""
+        self.material.showing.find([""], [self.material.position[row] for row in self.queue.rows])
 
     def _position(self, row: int) -> int:
         if row not in self.material.position:

@@ -90,6 +90,7 @@ class ReviewServer:
 
     def serve(self) -> None:
         """Answer until stopped, as by Ctrl-C."""
+        threading.Thread(target=self.desk.prepare, daemon=True, name="prepare the search").start()
         with contextlib.suppress(KeyboardInterrupt):  # which uvicorn passes on when it has ended
             self._server.run(sockets=[self._socket])
 
