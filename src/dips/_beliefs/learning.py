@@ -57,16 +57,20 @@ class Effort:
     max_rows: int  # that one backbone is trained on
     max_rows_helper: int
     n_student: int = 0  # rows besides the labeled that the student learns from, made up where there are no others
+    share_of_trees: float = 1.0  # of a forest
     network: bool = False  # one more teacher
 
     @classmethod
     def for_labels(cls, n: int, n_folds: int | None = None, network: bool = False) -> Effort:
         """Return the effort for so many labels."""
-        all_helpers = ("stiff linear", "linear", "trees", "stiff trees")
+        helpers, again = ("stiff linear", "linear", "trees", "stiff trees"), ("backbone", "linear", "trees")
+        if n < 1_000:
+            return cls(n_folds or 5, helpers, again, 20_000, 4_000, 1_000, network=network)
         if n < 10_000:
-            n_folds, n_student = n_folds or (5 if n < 2_000 else 3), 1_000 if n < 2_000 else 0
-            return cls(n_folds, all_helpers, ("backbone", "linear", "trees"), 20_000, 4_000, n_student, network)
-        return cls(n_folds or 2, ("linear",), (), 15_000, 2_000, 0, network)  # so that an audit costs about three fits
+            n_student = 1_000 if n < 2_000 else 0
+            return cls(n_folds or 3, helpers, again, 20_000, 4_000, n_student, share_of_trees=0.25, network=network)
+        # so that an audit costs about three fits
+        return cls(n_folds or 2, ("linear",), (), 15_000, 2_000, network=network)
 
 
 def learn_beliefs(
@@ -144,7 +148,7 @@ def _make_teachers(
     if X is not None and linear is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
-        teachers += make_helpers(effort.helpers, X, linear, weights, *shape, trainer.rng)
+        teachers += make_helpers(effort.helpers, X, linear, weights, *shape, trainer.rng, effort.share_of_trees)
     if effort.network:
         from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
 
@@ -177,10 +181,9 @@ def _ask_again(
     right: Array,
     rng: np.random.RandomState,
 ) -> list[Answers]:
-    """Ask the backbone and a few helpers without the labels that look wrong; the network's first answers stand."""
-    kept = [teacher for teacher in teachers if teacher.name in effort.again]
-    again = _ask(kept, labels, folds, right, rng)
-    return again + [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
+    """Ask some teachers without the labels that look wrong; the network's first answers stand."""
+    asked = _ask([teacher for teacher in teachers if teacher.name in effort.again], labels, folds, right, rng)
+    return asked + [answer for teacher, answer in zip(teachers, answers, strict=True) if teacher.name == "network"]
 
 
 def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:

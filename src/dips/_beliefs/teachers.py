@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,29 +123,32 @@ def make_helpers(
     n_folds: int,
     max_rows: int,
     rng: np.random.RandomState,
+    share_of_trees: float = 1.0,
 ) -> list[Teacher]:
     """Return the named helpers, on columns X or on those for linear models; a new kind is one more of ``HELPERS``."""
     helpers: list[Teacher] = []
+    n_trees = max(1, round(share_of_trees * _N_TREES))
     for name in names:
         kind = HELPERS[name]
         seeds = rng.randint(2**31 - 1, size=n_folds).tolist()
         columns = linear if kind.is_linear else X
-        helpers.append(HelperTeacher(name, kind.make, columns, weights, n_classes, seeds, max_rows))
+        make = partial(kind.make, n_trees)
+        helpers.append(HelperTeacher(name, make, columns, weights, n_classes, seeds, max_rows))
     return helpers
 
 
 @dataclass(frozen=True)
 class _Kind:
     is_linear: bool
-    make: Callable[[int], Any]
+    make: Callable[[int, int], Any]  # from the trees of a forest, and a seed
 
 
 def _linear(strength: float) -> _Kind:
-    return _Kind(True, lambda seed: LogisticRegression(C=strength, max_iter=200))
+    return _Kind(True, lambda n_trees, seed: LogisticRegression(C=strength, max_iter=200))
 
 
 def _trees(leaf: int) -> _Kind:
-    return _Kind(False, lambda seed: ExtraTreesClassifier(_N_TREES, min_samples_leaf=leaf, random_state=seed))
+    return _Kind(False, lambda n_trees, seed: ExtraTreesClassifier(n_trees, min_samples_leaf=leaf, random_state=seed))
 
 
 HELPERS = {

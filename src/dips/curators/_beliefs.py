@@ -30,7 +30,7 @@ class Beliefs(Curator):
     Parameters
     ----------
     n_folds : int or None, default=None
-        Folds of the judgment; None takes 5 below 2,000 labels, 3 below 10,000, and 2 above.
+        Folds of the judgment; None takes 5 below 1,000 labels, 3 below 10,000, and 2 above.
     max_unlabeled : int, default=2000
         How many unlabeled rows the last model learns from; of more, a sample is drawn. Some hundred give nearly all
         that there is to gain.
