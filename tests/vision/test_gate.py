@@ -88,6 +88,15 @@ def test_the_pilots_judge_labels_before_the_first_round_so_no_others_are_trained
     assert run.history[0]["n_new_suspects"] > 0
 
 
+def test_labels_are_believed_by_the_networks_of_the_last_rounds():
+    run = dirty()
+    at, labels = np.arange(N_GIVEN), run.labels[run.rows]
+    rate, right, p = run.curator.noise_rate_, run.unseen[at, labels], run.unseen
+    explained = (1 - rate) * right  # by a right label; else by an error from each other class, evenly
+    by_errors = rate / (N_CLASSES - 1) * (p.sum(axis=1) - right)
+    np.testing.assert_allclose(run.p_wrong[run.rows], by_errors / (explained + by_errors), atol=1e-6)
+
+
 def test_suspects_stay_as_many_as_the_pilots_saw_when_the_network_agrees_with_every_label():
     n = 100
     labels = np.repeat([0, 1], n // 2)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dips._beliefs.belief import believe
 from dips._dynamics import Dynamics
-from dips._tools.arrays import Rows
+from dips._tools.arrays import Array, Rows
 from dips.curators._image_auto import ImageAuto
 from dips.vision._label_noise import estimate_label_noise
 from dips.vision._pilots import Pilots, shortened
@@ -42,7 +43,7 @@ class Gate(Verdicts):
         answers, labels = pilots.answers(), run.labels[run.rows]
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels)
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
-        run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, noise.p_wrong)
+        self._remember(noise.p_wrong)
         if self.curator.is_dirty:
             run.unseen = answers
             yield from super().start()
@@ -55,9 +56,22 @@ class Gate(Verdicts):
         """Judge the labels again, if they are dirty; else only note how they were learned."""
         if self.curator.is_dirty:
             super().after_round(dynamics, watched, trained_on)
+            self._believe()
             return
         run, learned = self.run, dynamics.at(self._labels_of(watched, dynamics))
         run.confidence[watched], run.aleatoric[watched] = learned["confidence"], learned["aleatoric"]
+
+    def _believe(self) -> None:
+        """Renew the probability of each label to be wrong: networks now know more than the pilots did."""
+        run = self.run
+        if run.unseen is not None:
+            labels = run.labels[run.rows]
+            believed = believe(run.unseen, labels, self.curator.noise_rate_)
+            self._remember(1 - believed[np.arange(labels.size), labels])
+
+    def _remember(self, p_wrong: Array) -> None:
+        run = self.run
+        run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, p_wrong)
 
     def _pilot_steps(self) -> int:
         n_steps = self.run.recipe.schedule.n_steps
