@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
@@ -142,3 +142,27 @@ def test_threads_are_given_back_to_the_booster(n_jobs, expected):
     find_backbone(fitted).release_threads(fitted, xgboost(n_jobs=n_jobs))
     assert fitted.n_jobs == n_jobs
     assert json.loads(fitted.get_booster().save_config())["learner"]["generic_param"]["nthread"] == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_training_on_batches_is_training_on_the_table(n_classes, weighted):
+    rng = np.random.RandomState(0)
+    X, y = rng.normal(size=(900, 4)).astype(np.float32), rng.randint(n_classes, size=900)
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    weights = rng.uniform(0.5, 2, 900) if weighted else None
+    whole, in_batches = (xgboost(subsample=0.8, n_jobs=1, random_state=0) for _ in range(2))
+    backbone = find_backbone(whole)
+    backbone.fit(whole, X, y, weights)
+    places = [slice(start, start + 128) for start in range(0, 900, 128)]
+    assert backbone.takes_batches(in_batches)
+    backbone.fit_batches(in_batches, lambda: ((place, X[place]) for place in places), y, weights)
+    assert_array_equal(in_batches.predict_proba(X), whole.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"booster": "dart"}, {"tree_method": "exact"}, {"objective": log_odds}, {"eval_metric": "auc"}]
+)
+def test_other_settings_are_not_trained_on_batches(settings):
+    estimator = xgboost(**settings)
+    assert not find_backbone(estimator).takes_batches(estimator)

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from dips._data import pool
 from dips._data.parquet import ParquetPool
-from dips._data.pool import StackedPool, TablePool, as_pool
+from dips._data.pool import StackedPool, TablePool, as_pool, in_order
 
 
 def write(folder, frame, sizes, group=7):
@@ -127,3 +127,10 @@ def test_a_pool_is_its_own_pool():
     table = TablePool(frame())
     assert as_pool(table) is table
     assert as_pool(frame()).n_rows == 60
+
+
+def test_rows_are_put_in_order_without_joining_them_first():
+    tables = [np.array([[2.0], [0.0]]), np.array([[1.0]], dtype=np.float32)]
+    assert in_order(tables, np.array([1, 2, 0])).ravel().tolist() == [0, 1, 2]
+    frames = [pd.DataFrame({"a": [2, 0]}), pd.DataFrame({"a": [1]})]
+    assert in_order(frames, np.array([1, 2, 0]))["a"].tolist() == [0, 1, 2]

@@ -385,3 +385,23 @@ def test_nets_are_trained_one_after_another():
     from skorch import NeuralNetClassifier
 
     assert trainer(NeuralNetClassifier(torch.nn.Linear), n_jobs=2)._n_workers() == 1
+
+
+def test_many_rows_are_handed_to_xgboost_a_batch_at_a_time(monkeypatch):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = np.random.RandomState(0).normal(size=(600, 3)), np.arange(600) % 2
+    rows = np.arange(50, 600)
+
+    def trained():
+        trainer = Trainer(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), X, 2, None, np.random.RandomState(0))
+        return trainer.fit(rows, y[rows]).predict_proba(X)
+
+    at_once, seen = trained(), []
+    monkeypatch.setattr("dips._rounds.training.BATCH", 100)
+    monkeypatch.setattr("dips._data.pool.BATCH", 100)
+    next_batch = xgboost.QuantileDMatrix.__init__
+    monkeypatch.setattr(
+        xgboost.QuantileDMatrix, "__init__", lambda *a, **k: (seen.append(a[1]), next_batch(*a, **k))[1]
+    )
+    assert_array_equal(trained(), at_once)
+    assert isinstance(seen[0], xgboost.DataIter)

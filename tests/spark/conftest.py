@@ -21,11 +21,11 @@ def java():
 
 @pytest.fixture(scope="session")
 def spark(java):
-    """One session for all tests; tasks are tried again, as on a cluster, which plain local[1] never does."""
+    """One session for all tests; tasks are tried again, as on a cluster, which plain local[2] never does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = new_session("local[1,4]")
+        session = new_session("local[2,4]")
         yield session
         session.stop()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from dips import fit
 from dips._cli import main
 from dips._study.data import read_data
 from dips._study.settings import Settings
+from dips._tools.observer import Observer
 from tests.patients import quick_backbones
 
 
@@ -27,9 +30,13 @@ def labeled(claims):
 
 def test_a_study_draws_its_unlabeled_rows_by_hash(spark, claims):
     settings = Settings(target="outcome", id=("number",), max_unlabeled=30)
-    study = read_data(labeled(claims), settings, [f"spark:{claims[2]}"])
+    stages, observer = [], Observer()
+    observer.message = lambda text, fraction: stages.append(text)
+    study = read_data(labeled(claims), settings, [f"spark:{claims[2]}"], observer)
     again = read_data(labeled(claims), settings, [f"spark:{claims[2]}"])
     assert study.table.n_rows == 130
+    assert stages[0] == "Spark: drawing a sample"
+    assert re.fullmatch(r"Spark: drawing a sample, [\d,]+ rows a second", stages[1])
     assert study.table.columns.equals(again.table.columns)
     assert any("30 of 400 rows of spark:" in note for note in study.notes)
     assert study.sources[1]["path"].startswith("spark:")
@@ -46,7 +53,7 @@ def test_predictions_are_written_by_spark(spark, claims, tmp_path, monkeypatch, 
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
-    assert "Predicted by Spark" in capsys.readouterr().out
+    assert re.search(r"400 rows predicted by Spark, [\d,]+ rows a second; written to", capsys.readouterr().out)
     predicted = pd.read_parquet(tmp_path / "p").sort_values("number", ignore_index=True)
     rows = pd.read_parquet(claims[2])
     assert_allclose(predicted[["probability_ill", "probability_well"]], run.predict_proba(rows))

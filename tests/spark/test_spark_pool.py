@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -165,3 +167,62 @@ def test_an_error_on_an_executor_is_one_sentence_without_values(spark, claims):
         pool.reduce(lambda rows, table: {}, lambda one, other: one)
     assert "Smith" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_full_disk_on_an_executor_is_one_sentence(spark, claims):
+    X, _, folder = claims
+
+    def spill(table):
+        raise OSError(errno.ENOSPC, "no space", "/spill/Smith")
+
+    pool = SparkPool(spark.read.parquet(str(folder)), columns=COLUMNS).like(X).transformed(spill)
+    with pytest.raises(ValueError, match=r"^A disk of the cluster is full .*; free some, or set spark.local") as caught:
+        pool.reduce(lambda rows, table: {}, lambda one, other: one)
+    assert "Smith" not in str(caught.value)
+
+
+def test_a_missing_column_is_one_sentence(spark, claims):
+    X, y, folder = claims
+    df = spark.read.parquet(str(folder)).drop("ward")
+    with pytest.raises(ValueError, match="The Spark table has no column 'ward'"):
+        SparkPool(df, columns=COLUMNS)
+    model = PseudoLabelClassifier(SMALL_XGBOOST, curator="none", n_rounds=1).fit(X, y, folder_of(X))
+    with pytest.raises(ValueError, match="The Spark table has no column 'ward'"):
+        model.predict_frame(df, key="number")
+
+
+def test_files_that_go_away_are_one_sentence(spark, claims, tmp_path):
+    X, _, folder = claims
+    rows = tmp_path / "rows"
+    shutil.copytree(folder, rows)
+    pool = SparkPool(spark.read.parquet(str(rows)), columns=COLUMNS).like(X)
+    assert pool.n_rows == 400
+    (rows / "part-2.parquet").unlink()
+    with pytest.raises(ValueError, match=r"^A file of the table is gone or was changed .*snapshot=path\)\.$"):
+        pool.reduce(lambda rows, table: {}, lambda one, other: one)
+
+
+def test_row_ids_of_delta_name_the_rows(spark, claims):
+    """The hidden column of a Delta table with row tracking is a plain one here: Delta itself is not installed."""
+    X, _, folder = claims
+    ids = "named_struct('row_id', 1000 - number, 'file_path', 'x', 'row_index', 0L) AS _metadata"
+    df = spark.read.parquet(str(folder)).selectExpr("*", ids).repartition(3)
+    pool = SparkPool(df, columns=COLUMNS).like(X)
+    assert pool.identity_columns == ["row_id"]
+    assert pool.row_range == (601, 1000)
+    rows, table = pool.sample(30, seed=2)
+    assert_array_equal(table["a"], pd.read_parquet(folder)["a"].to_numpy()[1000 - rows])
+    untracked = spark.read.parquet(str(folder)).selectExpr(*COLUMNS, "struct(nullif(number, 3) AS row_id) AS _metadata")
+    with pytest.raises(ValueError, match="1 rows have no Delta row id"):
+        _ = SparkPool(untracked, columns=COLUMNS).n_rows
+
+
+def test_pandas_3_is_served_through_arrow(spark, claims):
+    if int(pd.__version__.partition(".")[0]) < 3:
+        pytest.skip("this is pandas 2")
+    X, _, folder = claims
+    rows = pd.read_parquet(folder)
+    fetched = SparkPool(spark.read.parquet(str(folder)), columns=COLUMNS).like(X).sample(400, seed=0)[1]
+    for column in COLUMNS:
+        assert_array_equal(fetched[column].to_numpy(), rows[column].to_numpy())
+    assert fetched["ward"].dtype == "str"

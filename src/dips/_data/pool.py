@@ -242,6 +242,20 @@ def concatenate_batches(batches: Iterator[tuple[slice, Any]], n: int) -> Any:
     return concatenate(tables) if whole is None else whole
 
 
+def in_order(tables: list[Any], order: Rows) -> Any:
+    """Return the rows of all tables in another order as one table; of arrays there is never a second copy."""
+    if not all(isinstance(table, np.ndarray) for table in tables):
+        return take(concatenate(tables), order)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    ends = np.cumsum([table.shape[0] for table in tables])
+    whole = np.empty((order.size, *tables[0].shape[1:]), dtype=np.result_type(*tables))
+    while tables:
+        table = tables.pop()
+        whole[place[ends[len(tables)] - table.shape[0] : ends[len(tables)]]] = table
+    return whole
+
+
 def as_pool(X: Any) -> NumberedPool:
     """Return a pool of the rows of any table, or the pool itself."""
     return X if isinstance(X, NumberedPool) else TablePool(X)

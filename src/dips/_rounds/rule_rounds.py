@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from dips._data.containers import concatenate, take
 from dips._data.hashing import draw_seed, row_hashes
 from dips._data.labels import UNLABELED
-from dips._data.pool import Pool, Reduced, StackedPool, TablePool
+from dips._data.pool import Pool, Reduced, StackedPool, TablePool, in_order
 from dips._data.verified import Verified
 from dips._dynamics import Dynamics
 from dips._rounds.checkpoint import Checkpoint
@@ -156,7 +155,7 @@ class RuleRounds:
         parts = list(self.pool.select(_Useful(self.rules, cut, seed)))
         rows, labels = np.concatenate([r for r, *_ in parts]), np.concatenate([said["label"] for _, said, _ in parts])
         order = np.argsort(rows, kind="stable")
-        return take(concatenate([table for *_, table in parts]), order), labels[order]
+        return in_order([table for *_, table in parts], order), labels[order]
 
     def _propose_and_curate(self, state: RoundsState, t: int) -> _Counts:
         """Propose labels by one more rule, judge all labels again, and count what that changed."""

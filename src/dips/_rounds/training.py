@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from dips._data.containers import n_rows
 from dips._data.folds import training_and_test
-from dips._data.pool import NumberedPool, as_pool
+from dips._data.pool import BATCH, NumberedPool, as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._rounds.fit_params import FitParams
 from dips._tools.arrays import Array, Rows
@@ -156,8 +157,19 @@ class Trainer:
         more = self.fit_params.at(rows)
         passed_on: dict[str, Any] = {"fit_params": more} if more else {}  # a family may know of none
         with self.backbone.seeding(seed):
-            self.backbone.fit(estimator, self.pool.take(rows), labels, weights, watch, **passed_on)
+            if watch is None and not more and self._come_in_batches(rows) and self.backbone.takes_batches(estimator):
+                self.backbone.fit_batches(estimator, partial(self.pool.batches, rows), labels, weights)
+            else:
+                self.backbone.fit(estimator, self.pool.take(rows), labels, weights, watch, **passed_on)
         return estimator
+
+    def _come_in_batches(self, rows: Rows) -> bool:
+        """Whether these are more rows than the pool hands over at once, in its order, and arrays of numbers."""
+        return (
+            rows.size > BATCH
+            and bool((rows[1:] >= rows[:-1]).all())
+            and getattr(self.pool.take(rows[:1]), "dtype", np.dtype(object)).kind in "fiub"
+        )
 
     def _probabilities(self, estimator: BaseEstimator, X: Any) -> Array:
         p = self.backbone.predict_proba(estimator, X).astype(np.float64)

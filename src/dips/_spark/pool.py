@@ -137,7 +137,8 @@ class SparkPool(Pool):
         if not summary["n"]:
             raise InputError("The Spark table holds no rows; give one that does.")
         if summary["unnamed"]:
-            raise InputError(f"{summary['unnamed']:,} rows have no {self.key!r}; a key must name every row.")
+            name = "Delta row id" if self.key is None else repr(self.key)
+            raise InputError(f"{summary['unnamed']:,} rows have no {name}; a key must name every row.")
         if summary["named"] < 0.9 * summary["n"]:
             raise InputError(
                 f"key={self.key!r} has about {summary['named']:,} values for {summary['n']:,} rows; a key must have a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dips._spark import worker
 from dips._spark.errors import in_one_sentence
 from dips._spark.identity import identify
 from dips._spark.worker import PART_SCHEMA, ROW
+from dips._tools.observer import Observer
 from dips.exceptions import DataError, UserError
 
 _PREFIX = "spark:"
@@ -39,14 +41,17 @@ def open_table(name: str | Path) -> Any:
         return session.read.parquet(where) if "/" in where else session.table(where)
 
 
-def draw_rows(df: Any, key: str | None, n: int, seed: int) -> tuple[pa.Table, int]:
+def draw_rows(df: Any, key: str | None, n: int, seed: int, observer: Observer) -> tuple[pa.Table, int]:
     """Return at most n rows, drawn by a hash of their numbers, as they are in the table, and how many there are."""
+    began = time.perf_counter()
+    observer.message("Spark: drawing a sample", 0.0)
     frame = identify(df, key).frame.selectExpr("*", f"xxhash64({ROW}, {seed}L) AS __dips_hash")
     with in_one_sentence("drawing a sample"):
         n_rows = frame.count()
         drawn = frame.orderBy("__dips_hash", ROW).limit(n).mapInArrow(worker.as_they_are, PART_SCHEMA).collect()
     if not drawn:
         raise DataError("The Spark table holds no rows; give one that does.")
+    observer.message(f"Spark: drawing a sample, {n_rows / (time.perf_counter() - began):,.0f} rows a second", 0.0)
     table = pa.concat_tables([worker.unpacked_rows(bytes(row[0]))[1] for row in drawn]).sort_by(ROW)
     return table.select(df.columns), n_rows
 

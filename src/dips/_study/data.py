@@ -27,6 +27,7 @@ from dips._study.reviewed import review
 from dips._study.settings import Settings
 from dips._tools.arrays import Array
 from dips._tools.files import expanded
+from dips._tools.observer import Observer
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
@@ -89,12 +90,12 @@ class StudyData:
         return {name: getattr(self, name) for name in ("table", "schema", "target", "ids", "sources", "notes")}
 
 
-def read_data(data: Any, settings: Settings, unlabeled: Any = ()) -> StudyData:
+def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Observer | None = None) -> StudyData:
     """Read and stack the tables, labeled ones first, and find out what they hold."""
     labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
     labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
     known = set(labeled_tables[0].names) if labeled_tables else set()
-    more_tables = [_read_unlabeled(d, settings, known) for d in more_sources]
+    more_tables = [_read_unlabeled(d, settings, known, observer or Observer()) for d in more_sources]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
@@ -152,12 +153,12 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
     return schema
 
 
-def _read_unlabeled(data: Any, settings: Settings, known: set[str]) -> Table:
+def _read_unlabeled(data: Any, settings: Settings, known: set[str], observer: Observer) -> Table:
     """Read a table; of one on Spark, as many rows as are used."""
     if not is_spark_name(data):
         return read_table(data, wanted=known)
     key = settings.id[0] if settings.id else None
-    columns, n_rows = draw_rows(open_table(data), key, settings.max_unlabeled, settings.seed)
+    columns, n_rows = draw_rows(open_table(data), key, settings.max_unlabeled, settings.seed, observer)
     table = Table(columns, str(data))
     if n_rows > table.n_rows:
         drawn = f"{table.n_rows:,} of {n_rows:,} rows of {data}, drawn by a hash of the row, are used"

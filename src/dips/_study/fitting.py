@@ -187,7 +187,7 @@ def _fit(
 ) -> Run:
     began = time.monotonic()
     observer.message("reading", 0.0)
-    study = read_data(data, checked, unlabeled)
+    study = read_data(data, checked, unlabeled, observer)
     read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.given, checked, study.groups, now=study.target)
     n_unlabeled = int((~study.target.is_labeled).sum())

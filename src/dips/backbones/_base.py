@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,6 +27,9 @@ _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before th
 
 FitParams = dict[str, Any]
 """More arguments of an estimator's ``fit``: its ``sample_weight``, and what the user passes on to it."""
+
+TableBatches: TypeAlias = Iterator[tuple[slice, Any]]
+"""Parts of a table, each with its place."""
 
 
 class Backbone:
@@ -88,6 +91,19 @@ class Backbone:
             estimator.fit(X, y, **fit_params)
         else:
             self.fit_watched(estimator, X, y, fit_params, watch)
+
+    def takes_batches(self, estimator: BaseEstimator) -> bool:
+        """Whether :meth:`fit_batches` trains this estimator to the model that :meth:`fit` gives."""
+        return False
+
+    def fit_batches(
+        self, estimator: BaseEstimator, batches: Callable[[], TableBatches], y: Array, sample_weight: Array | None
+    ) -> None:
+        """Fit in place on rows that are read a batch at a time, as often as the library asks for them.
+
+        `batches` begins a pass over arrays, each with its place among the labels 0..C-1.
+        """
+        raise NotImplementedError
 
     def takes_weights(self, estimator: BaseEstimator) -> bool:
         """Whether the estimator's ``fit`` takes ``sample_weight``."""

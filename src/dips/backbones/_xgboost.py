@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
-from dips.backbones._base import StagedBackbone, probabilities, random_tree_parameters
+from dips.backbones._base import StagedBackbone, TableBatches, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_xgboost import check_xgboost
 from dips.exceptions import InputError
@@ -59,6 +59,46 @@ class XGBoost(StagedBackbone):
             raise InputError(
                 f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
             )
+
+    def takes_batches(self, estimator: BaseEstimator) -> bool:
+        """Only histograms are built from batches; what a ``fit`` adds to them is left to it."""
+        params = estimator.get_params()
+        added = ("early_stopping_rounds", "callbacks", "eval_metric", "feature_types")
+        return (
+            type(estimator).__name__ == "XGBClassifier"
+            and params["booster"] in (None, "gbtree")
+            and params["tree_method"] in (None, "auto", "hist")
+            and (params["objective"] is None or params["objective"] in _OBJECTIVES)
+            and not params["enable_categorical"]
+            and all(params[name] is None for name in added)
+        )
+
+    def fit_batches(
+        self, estimator: BaseEstimator, batches: Callable[[], TableBatches], y: Array, sample_weight: Array | None
+    ) -> None:
+        """Bin a batch after another: one byte a value is kept of it."""
+        import xgboost
+
+        class Batches(xgboost.DataIter):
+            def next(self, input_data: Any) -> bool:
+                place, X = next(self.parts, (None, None))
+                if place is None:
+                    return False
+                input_data(data=X, label=y[place], weight=None if sample_weight is None else sample_weight[place])
+                return True
+
+            def reset(self) -> None:
+                self.parts = batches()
+
+        params, n_classes = estimator.get_xgb_params(), int(y.max()) + 1
+        if n_classes > 2:
+            softmax = params["objective"] == "multi:softmax"
+            params |= {"objective": "multi:softmax" if softmax else "multi:softprob", "num_class": n_classes}
+        rows = xgboost.QuantileDMatrix(
+            Batches(), missing=estimator.missing, nthread=estimator.n_jobs, max_bin=estimator.max_bin
+        )
+        booster = xgboost.train(params, rows, estimator.get_num_boosting_rounds())
+        estimator.load_model(booster.save_raw("ubj"))
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count boosting rounds, not trees: one round grows a tree per class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -131,9 +132,13 @@ def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_colum
     ids = [n for n in about.get("ids", []) if n in df.columns]
     kept = None if keep_columns or not ids else ids
     frame = model.predict_frame(df, kept, f"predicted_{about.get('target', 'label')}")
+    remarks().print("Spark: predicting", soft_wrap=True)
+    began = time.perf_counter()
     with in_one_sentence("predicting"):
         frame.write.parquet(str(out))
-    output().print(printable(f"Predicted by Spark; written to {out}"), soft_wrap=True)
+        n_rows, elapsed_s = df.sparkSession.read.parquet(str(out)).count(), time.perf_counter() - began
+    done = f"{n_rows:,} rows predicted by Spark, {n_rows / elapsed_s:,.0f} rows a second"
+    output().print(printable(f"{done}; written to {out}"), soft_wrap=True)
 
 
 def _predictions(p: np.ndarray, model: SavedModel) -> pd.DataFrame:
