@@ -6,22 +6,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 
+from tests import effort
 
-@pytest.fixture(autouse=True)
-def few_trees(request, monkeypatch):
-    """Forests of five trees, except where beliefs themselves are tested: hundreds of fits need no better teachers."""
-    if "tests/beliefs" not in request.node.nodeid:
-        monkeypatch.setattr("dips._beliefs.teachers._N_TREES", 5)
+
+@pytest.fixture(scope="session", autouse=True)
+def little_effort():
+    """Few teachers wherever a test does not ask for all."""
+    with effort.little_effort():
+        yield
 
 
 @pytest.fixture
-def few_teachers(monkeypatch):
-    """Three folds and one helper, for tests of what happens around the teachers, whose answers do not matter there."""
-    from tests.patients import LITTLE_EFFORT
-
-    monkeypatch.setattr(
-        "dips._beliefs.learning.Effort.for_labels", lambda n, n_folds=None, network=False: LITTLE_EFFORT
-    )
+def whole_effort(little_effort):
+    """All teachers, for tests of how good they are."""
+    with effort.whole_effort():
+        yield
 
 
 @pytest.fixture

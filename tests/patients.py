@@ -1,26 +1,9 @@
 """Tables to study: patients with two things wrong with them, labels that are missing or wrong."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pandas as pd
-import pytest
-from xgboost import XGBClassifier
 
-from dips._beliefs.learning import Effort
-from dips.backbones._xgboost import XGBoost
 from dips.datasets import flip_labels
-
-LITTLE_EFFORT = Effort(n_folds=3, helpers=("linear",), again=(), max_rows=2_000, max_rows_helper=2_000)
-
-
-@contextmanager
-def quick_backbones():
-    """What is tested with these tables does not need good ones."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
-        patch.setattr(Effort, "for_labels", lambda n, n_folds=None, network=False: LITTLE_EFFORT)
-        yield
 
 
 def patients(n=160, n_labeled=110, noise=0.1, seed=0):

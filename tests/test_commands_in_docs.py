@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dips._cli.app import run as dips
 from dips._demo_tables import make_tables
-from tests.patients import quick_backbones
+from tests.effort import quick_studies
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/start.md", "docs/howto/corrections.md")
@@ -27,7 +27,7 @@ def test_the_commands_of_the_pages_run_on_the_tables_of_the_demo(tmp_path, monke
     assert dips(["demo", "--tables"]) == 0
     commands = {page: commands_of(page) for page in PAGES}
     assert all(commands.values())
-    with quick_backbones():
+    with quick_studies():
         for command in dict.fromkeys(tuple(c) for of_page in commands.values() for c in of_page):
             assert dips(list(command)) == 0, capsys.readouterr().err
 

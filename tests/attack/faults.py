@@ -115,12 +115,13 @@ def _main(place: Path, kind: str, at: int, arguments: list[str]) -> None:
     """Run a command with small models and a fault in wait; what it imports is imported before that."""
     warnings.simplefilter("ignore")
     from dips._cli import main
-    from tests.patients import patients, quick_backbones
+    from tests.effort import quick_studies
+    from tests.patients import patients
 
     if not (place / "patients.csv").exists():
         patients(n=80, n_labeled=60)[0].to_csv(place / "patients.csv", index=False)
     sys.argv = ["dips", *arguments]
-    with quick_backbones():
+    with quick_studies():
         listen()
         fault = _Fault(place / "out", kind, at)
         sys.addaudithook(fault)

@@ -37,9 +37,9 @@ def _main() -> None:
 
     listen()
     try:
-        from tests.patients import quick_backbones
+        from tests.effort import quick_studies
 
-        with quick_backbones():
+        with quick_studies():
             main()
     except KeyboardInterrupt:
         raise SystemExit(STOPPED) from None

@@ -9,7 +9,7 @@ import pytest
 from dips._cli.app import run as dips
 from dips._files import sample
 from dips._study.inspecting import inspect
-from tests.patients import quick_backbones
+from tests.effort import quick_studies
 
 RNG = np.random.RandomState(0)
 N = 300
@@ -95,7 +95,7 @@ def test_a_broken_line_of_a_large_file_is_refused(tmp_path, monkeypatch, capsys)
 def test_what_the_options_say_is_kept_in_the_run_and_can_be_run_again(path, tmp_path, capsys):
     said = ["--merge-labels", "--type", "zip=ignore", "--group", "customer_id", "--drop", "closed"]
     quick = ["--time-limit", "0.0001", "--json"]
-    with quick_backbones():
+    with quick_studies():
         assert dips(["fit", path, "-t", "churn", "-o", str(tmp_path / "run"), *said, *quick]) == 0
         config = str(tmp_path / "run" / "config.json")
         assert dips(["fit", "--config", config, "-o", str(tmp_path / "again"), *quick]) == 0

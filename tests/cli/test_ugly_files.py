@@ -13,20 +13,20 @@ TABLE, _ = patients()
 CSV = TABLE.to_csv(index=False)
 
 
-def fit(tmp_path, capsys, content, *options):
+def fit(tmp_path, capsys, content):
     path = tmp_path / "ugly.csv"
     if isinstance(content, pd.DataFrame):
         content.to_csv(path, index=False)
     else:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    arguments = ["fit", str(path), "-t", "outcome", "-o", str(tmp_path / "run"), "--rounds", "2", "--json", *options]
-    code = dips(arguments)
+    hurried = ["--time-limit", "0.001", "--json"]  # what is read is tested, not what is learned
+    code = dips(["fit", str(path), "-t", "outcome", "-o", str(tmp_path / "run"), *hurried])
     captured = capsys.readouterr()
     return code, json.loads(captured.out), captured.err
 
 
-def works(tmp_path, capsys, content, *options):
-    code, record, _ = fit(tmp_path, capsys, content, *options)
+def works(tmp_path, capsys, content):
+    code, record, _ = fit(tmp_path, capsys, content)
     assert code == 0, record
     columns = json.loads((tmp_path / "run" / "report.json").read_text())["columns"]
     return record, {c["name"]: c for c in columns}
@@ -78,7 +78,7 @@ def test_five_thousand_categories(tmp_path, capsys):
     code = rng.permutation([f"diagnosis {i}" for i in range(5_000)] + ["diagnosis 1"] * 400)
     table = pd.concat([TABLE] * 34, ignore_index=True)[:5_400].assign(code=code)
     table["patient"] = [f"P{i}" for i in range(len(table))]
-    _, columns = works(tmp_path, capsys, table, "--time-limit", "0.001")
+    _, columns = works(tmp_path, capsys, table)
     assert (columns["code"]["kind"], columns["code"]["n_distinct"]) == ("category", 5_000)
 
 
@@ -89,7 +89,7 @@ def test_five_thousand_classes(tmp_path, capsys):
 
 @pytest.mark.parametrize("written", ["%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%d %H:%M:%S"])
 def test_dates_as_text(tmp_path, capsys, written):
-    _, columns = works(tmp_path, capsys, TABLE.assign(seen=TABLE["seen"].dt.strftime(written)), "--time-limit", "0.001")
+    _, columns = works(tmp_path, capsys, TABLE.assign(seen=TABLE["seen"].dt.strftime(written)))
     assert columns["seen"]["kind"] == "date"
 
 

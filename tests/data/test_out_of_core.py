@@ -61,7 +61,6 @@ def assert_same_run(model, X, y, X_unlabeled, files):
     )
 
 
-@pytest.mark.usefixtures("few_teachers")
 @pytest.mark.parametrize("labeler", ["greedy", UPS(n_models=2), "flexmatch", SLA(n_models=2), CSA(n_models=5)], ids=str)
 @pytest.mark.parametrize("curator", ["auto", "dips", "none"])
 def test_frames(folder, labeler, curator):

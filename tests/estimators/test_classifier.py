@@ -47,15 +47,22 @@ VARIANTS = {
     "neither": {"curate": "neither"},
     "no curator": {"curator": "none"},
 }
-fitted = pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS.keys())
+
+
+@pytest.fixture(scope="module", params=VARIANTS.values(), ids=VARIANTS.keys())
+def settings(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def model(settings):
+    return quick(**settings).fit(X, Y)
 
 
 # The account
 
 
-@fitted
-def test_given_labels_never_change(settings):
-    model = quick(**settings).fit(X, Y)
+def test_given_labels_never_change(model):
     assert_array_equal(model.transduction_[~UNLABELED], Y[~UNLABELED])
     assert_array_equal(model.labeled_iter_[~UNLABELED], 0)
     given = model.samples_["source"] == "given"
@@ -64,9 +71,7 @@ def test_given_labels_never_change(settings):
     assert_array_equal(model.samples_["final_label"][given], model.samples_["given_label"][given])
 
 
-@fitted
-def test_the_account_agrees_with_the_transduction(settings):
-    model = quick(**settings).fit(X, Y)
+def test_the_account_agrees_with_the_transduction(model):
     samples = model.samples_
     assert_array_equal(samples["round"], model.labeled_iter_)
     never = model.labeled_iter_ == -1
@@ -80,9 +85,7 @@ def test_the_account_agrees_with_the_transduction(settings):
     assert model.labeled_iter_.max() <= model.n_iter_
 
 
-@fitted
-def test_the_account_agrees_with_the_history(settings):
-    model = quick(**settings).fit(X, Y)
+def test_the_account_agrees_with_the_history(settings, model):
     history, samples = model.history_, model.samples_
     is_start_curated = settings.get("curator") != "none" and settings.get("curate", "both") in ("both", "start")
     assert history["round"].tolist() == list(range(0 if is_start_curated else 1, model.n_iter_ + 1))
@@ -96,7 +99,6 @@ def test_the_account_agrees_with_the_history(settings):
             assert (model.labeled_iter_[UNLABELED] == t).sum() == n_proposed
 
 
-@fitted
 def test_the_last_model_is_trained_on_the_useful_rows(settings):
     model = quick(**{"curator": "adaptive"} | settings).fit(X, Y)
     useful = model.samples_["useful"].to_numpy()
@@ -105,9 +107,8 @@ def test_the_last_model_is_trained_on_the_useful_rows(settings):
     assert_allclose(model.predict_proba(X), again.predict_proba(X), atol=1e-6)
 
 
-@fitted
-def test_only_a_distrusted_label_gets_a_suggestion_and_never_itself(settings):
-    samples = quick(**settings).fit(X, Y).samples_
+def test_only_a_suspect_gets_a_suggestion_and_never_its_own_label(model):
+    samples = model.samples_
     suggested = samples[samples["suggested_label"].notna()]
     assert (suggested["source"] == "given").all()
     assert not suggested["useful"].any()
@@ -189,18 +190,16 @@ def test_string_labels_and_integer_labels_give_equal_probabilities():
     assert_array_equal(a.samples_["useful"], b.samples_["useful"])
 
 
-@fitted
-def test_one_seed_gives_one_result(settings):
-    a, b = (quick(**settings).fit(X, Y) for _ in range(2))
-    assert_array_equal(a.predict_proba(X), b.predict_proba(X))
-    pd.testing.assert_frame_equal(a.samples_, b.samples_)
+def test_one_seed_gives_one_result(settings, model):
+    again = quick(**settings).fit(X, Y)
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    pd.testing.assert_frame_equal(again.samples_, model.samples_)
 
 
-@fitted
-def test_parallel_work_gives_the_same_result(settings):
-    one, two = (quick(n_jobs=n_jobs, **settings).fit(X, Y) for n_jobs in (1, 2))
-    assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-    pd.testing.assert_frame_equal(one.samples_, two.samples_)
+def test_parallel_work_gives_the_same_result(settings, model):
+    parallel = quick(n_jobs=2, **settings).fit(X, Y)
+    assert_array_equal(parallel.predict_proba(X), model.predict_proba(X))
+    pd.testing.assert_frame_equal(parallel.samples_, model.samples_)
 
 
 def test_a_generator_moves_on_from_fit_to_fit():
@@ -244,7 +243,6 @@ def test_fitting_again_forgets_the_last_fit():
 # Among scikit-learn's
 
 
-@fitted
 def test_a_pickled_model_predicts_the_same(settings):
     model = quick(**settings).fit(pd.DataFrame(X).add_prefix("f").assign(g=list("abc") * 100), Y)
     X_new = pd.DataFrame(X).add_prefix("f").assign(g="a")

@@ -13,7 +13,7 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier
 from dips._data.encoder import TableEncoder
-from tests.patients import quick_backbones
+from dips.backbones._xgboost import XGBoost
 
 # Two rows are not one row of weight 2 where rows are judged by other rows: the twin is one more witness, in another
 # fold or in the distribution of losses. Curators with a threshold a row, and none at all, keep the equivalence.
@@ -50,15 +50,15 @@ def expected_failures(estimator):
     return UNEQUAL_TO_REPEATING if getattr(estimator, "curator", "none") in ("auto", "adaptive", "small_loss") else {}
 
 
-@pytest.mark.usefixtures("few_teachers")
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_the_defaults_pass_check_estimator():
-    with quick_backbones(), warnings.catch_warnings():
+def test_the_defaults_pass_check_estimator(monkeypatch):
+    monkeypatch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=4, max_depth=2)))
+    with warnings.catch_warnings():
         for category in (UserWarning, SkipTestWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)
         check_estimator(PseudoLabelClassifier(), expected_failed_checks=UNEQUAL_TO_REPEATING)

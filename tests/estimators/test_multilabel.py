@@ -134,6 +134,7 @@ def test_parallel_work_gives_the_same_result():
     assert_array_equal(one.predict_proba(X), two.predict_proba(X))
 
 
+@pytest.mark.usefixtures("whole_effort")
 def test_a_curated_classifier_and_an_audit():
     y = pd.DataFrame(TRUTH, columns=NAMES)
     model = CuratedClassifier(quick().estimator, random_state=0).fit(X, y)

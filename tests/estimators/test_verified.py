@@ -17,7 +17,7 @@ from dips.curators import Beliefs
 from dips.curators._choose import curator_names
 from dips.datasets import flip_labels, make_quadrants
 from dips.exceptions import InputError
-from tests.patients import quick_backbones
+from tests.effort import quick_studies
 
 X, TRUTH = make_quadrants(60, random_state=0)
 NOISY, WRONG = flip_labels(TRUTH, 0.3, random_state=0)
@@ -30,7 +30,7 @@ def backbone():
 
 @pytest.fixture(autouse=True, scope="module")
 def quick():
-    with quick_backbones():
+    with quick_studies():
         yield
 
 

@@ -14,12 +14,12 @@ from dips._cli import main
 from dips._study.data import read_data
 from dips._study.settings import Settings
 from dips._tools.observer import Observer
-from tests.patients import quick_backbones
+from tests.effort import quick_studies
 
 
 @pytest.fixture(autouse=True, scope="module")
 def quick():
-    with quick_backbones():
+    with quick_studies():
         yield
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from tests.patients import quick_backbones
+from tests.effort import quick_studies
 
 
 @pytest.fixture(autouse=True, scope="module")
 def quick():
-    with quick_backbones():
+    with quick_studies():
         yield

@@ -135,7 +135,14 @@ def test_a_verified_label_cannot_be_wrong():
 def test_the_account_has_the_probability_of_each_label_to_be_wrong():
     X, y, wrong = labeled(0.2)
     clf = ImageClassifier(
-        "tiny", curator=ImageAuto(**CURATOR), n_steps=24, n_rounds=2, pilot_steps=25, batch_size=8, random_state=0
+        "tiny",
+        curator=ImageAuto(**CURATOR),
+        n_steps=24,
+        n_rounds=2,
+        warm_up_steps=30,
+        pilot_steps=25,
+        batch_size=8,
+        random_state=0,
     ).fit(X, y)
     p_wrong = clf.samples_["p_wrong"].to_numpy()
     assert np.isnan(p_wrong[y < 0]).all()

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -43,6 +44,7 @@ def render(summary: dict[str, Any]) -> str:
     )
 
 
+@cache
 def template(name: str) -> Template:
     """Return a template that comes with this package; whatever it is filled with is escaped."""
     environment = Environment(

@@ -17,6 +17,7 @@ from dips._tools.arrays import Array, Rows
 _MOST = 2_000  # rows of each kind
 _LEAST = 30
 _N_FOLDS = 3
+_N_TREES = 100
 _APART = 0.6  # an AUC above which learning suffers; smaller differences are only noted
 _NAMED = 3
 
@@ -76,7 +77,7 @@ def find_drift(
     X = np.asarray(X[rows], dtype=np.float32)
     score = np.empty(kind.size)
     for train, test in _folds(kind, None if groups is None else groups[rows], rng):
-        trees = ExtraTreesClassifier(100, min_samples_leaf=5, max_features="sqrt", random_state=seed)
+        trees = ExtraTreesClassifier(_N_TREES, min_samples_leaf=5, max_features="sqrt", random_state=seed)
         score[test] = trees.fit(X[train], kind[train]).predict_proba(X[test])[:, 1]
     auc, error = _auc(score, kind)
     chance = np.sqrt((kind.size + 1) / (12 * parts[0].size * parts[1].size))

@@ -25,6 +25,7 @@ _USUAL_NOISE, _AHEAD = 0.1, 0.15  # a share of wrong labels to reckon with, wher
 _PAIR_AHEAD = 0.15  # of a pair, before either of its columns
 _ENOUGH_ROWS, _ROWS_OF_PAIRS = 5_000, 1_000
 _COLUMNS_OF_PAIRS = 16
+_N_TREES = 40
 _LOOKED_AT = 3  # leaks that the other columns are compared with
 
 
@@ -183,4 +184,4 @@ def _balanced_accuracy(y: Array, predicted: Array) -> float:
 
 
 def _forest(seed: int) -> ExtraTreesClassifier:
-    return ExtraTreesClassifier(40, min_samples_leaf=5, class_weight="balanced", random_state=seed)
+    return ExtraTreesClassifier(_N_TREES, min_samples_leaf=5, class_weight="balanced", random_state=seed)
