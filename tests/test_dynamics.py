@@ -195,7 +195,7 @@ def test_a_statistic_that_was_not_kept_is_refused():
 
 
 def test_unknown_statistics_are_refused():
-    with pytest.raises(ValueError, match=r"Unknown statistics \['confidense'\]; there are confidence, aleatoric"):
+    with pytest.raises(ValueError, match=r"Unknown statistics \['confidense'\]; choose one of confidence, aleatoric"):
         Dynamics(3, 2, ["confidense", "loss"])
 
 

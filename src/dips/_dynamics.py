@@ -79,7 +79,7 @@ class Dynamics:
     ) -> None:
         unknown = set(statistics) - set(STATISTICS)
         if unknown:
-            raise InputError(f"Unknown statistics {sorted(unknown)}; there are {', '.join(STATISTICS)}.")
+            raise InputError(f"Unknown statistics {sorted(unknown)}; choose one of {', '.join(STATISTICS)}.")
         check_window(window)
         if len(track) > _MAX_TRACKED:
             raise InputError(

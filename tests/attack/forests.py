@@ -1,4 +1,4 @@
-"""Forests that do not hold together: refused when made, or walked without a step outside of their arrays."""
+"""Damaged forests: refused when made, or walked without a step outside of their arrays."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def test_a_category_that_the_library_has_not_seen_is_one_sentence(tmp_path):
 
 @pytest.mark.parametrize(
     ("said", "words"),
-    [("[1, 2]", "are no lists"), ('[["a", "a"]]', "is there twice"), ("[[{}]]", "is no value")],
+    [("[1, 2]", "are not lists"), ('[["a", "a"]]', "occurs twice"), ("[[{}]]", "is not a value")],
 )
 def test_categories_of_pandas_that_are_no_lists_of_values_are_refused(tmp_path, said, words):
     lightgbm = pytest.importorskip("lightgbm")

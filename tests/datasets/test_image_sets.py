@@ -121,7 +121,7 @@ def test_mosaics_are_cut_into_their_tiles(tmp_path):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(ValueError, match="no image set 'mnist'; there are cifar10n, cifar100n"):
+    with pytest.raises(ValueError, match="no image set 'mnist'; choose one of cifar10n, cifar100n"):
         load_images("mnist")
 
 

@@ -46,7 +46,7 @@ def test_they_are_merged_on_demand():
 def test_they_are_merged_by_a_mapping():
     mapping = {"yes": "Yes", "Y": "Yes", "YES": "Yes", "no": "No", "N": "No"}
     assert target(YES_AND_NO, map_label=mapping).classes == ["No", "Yes"]
-    refused("map-label names 'Yess', which is no label of 'y'", YES_AND_NO, map_label={"Yess": "Yes"})
+    refused("map-label names 'Yess', which is not a label of 'y'", YES_AND_NO, map_label={"Yess": "Yes"})
 
 
 def test_they_are_kept_apart_on_demand():

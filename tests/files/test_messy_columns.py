@@ -148,9 +148,9 @@ def test_the_user_has_the_last_word(told, cells, kind):
 
 
 def test_a_type_that_no_cell_has_is_refused():
-    with pytest.raises(DataError, match="'x' is told to hold numbers, but no cell is one"):
+    with pytest.raises(DataError, match="'x' is declared as numbers, but no cell can be read so"):
         column(["a", "b"], types={"x": "number"})
-    with pytest.raises(DataError, match="'x' is told to hold dates, but the form of cells such as 'a'"):
+    with pytest.raises(DataError, match="'x' is declared as dates, but the format of cells such as 'a'"):
         column(["a", "b"], types={"x": "date"})
 
 

@@ -38,7 +38,7 @@ def test_the_sheet_that_has_the_target_is_read_and_said(book):
 @pytest.mark.parametrize("sheet", ["data", 2, "2"])
 def test_a_sheet_can_be_named(book, sheet):
     assert rows(read_table(book, sheet=sheet)) == ROWS
-    with pytest.raises(DataError, match="has no sheet 'dta'; there are 'read me', 'data'"):
+    with pytest.raises(DataError, match="has no sheet 'dta'; choose one of 'read me', 'data'"):
         read_table(book, sheet="dta")
 
 
@@ -54,7 +54,7 @@ def test_three_lines_above_the_header_are_left_out_and_said(tmp_path, preamble, 
     assert table.names == ["age", "ward", "outcome"]
     assert rows(table) == ROWS
     assert table.notes == [
-        f"The first 3 lines of {path} ('Report of ward 7') are no part of the table; skip_rows 0 takes them in."
+        f"The first 3 lines of {path} ('Report of ward 7') are not part of the table; skip_rows 0 takes them in."
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_table_of_a_database_that_is_not_there_is_named_with_those_that_are(da
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("sqlite://[::1", "is no address of a table"),
+        ("sqlite://[::1", "is not the address of a table"),
         ("sqlite:///~nobody-of-this-name/x.db", "There is no database"),
         (f"sqlite:///{'a' * 5_000}", "cannot be read as a SQLite database"),
         ("sqlite:///a%00b.db", "There is no database"),

@@ -45,7 +45,7 @@ def test_a_kernel_built_from_older_sources_is_not_used(monkeypatch):
     kernel.library.cache_clear()
     monkeypatch.setattr(kernel, "_NAMES", "no_such_symbol")
     try:
-        with pytest.warns(UserWarning, match=r"was compiled from other sources than these; build it again"):
+        with pytest.warns(UserWarning, match=r"was compiled from different sources; build it again"):
             assert kernel.library() is None
     finally:
         kernel.library.cache_clear()

@@ -1,4 +1,4 @@
-"""A forest that does not hold together is refused before compiled code walks it."""
+"""A forest that is damaged is refused before compiled code walks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the network has read, on disk: it answers as before, and what does not hold together is refused."""
+"""What the network has read, on disk: it answers as before, and what is damaged is refused."""
 
 import json
 import zipfile

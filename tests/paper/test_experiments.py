@@ -83,7 +83,7 @@ def test_without_its_data_an_experiment_has_nothing_to_do():
 
 
 def test_what_was_not_run_is_said_so(store, tmp_path):
-    with pytest.raises(UserError, match="ablation was not run yet; run `dips paper run ablation` first"):
+    with pytest.raises(UserError, match="ablation has not been run yet; run `dips paper run ablation` first"):
         load_plan(find("ablation"), Store(tmp_path))
     save_plan(find("ablation"), TINY, Store(tmp_path))
     with pytest.raises(UserError, match=r"Nothing of ablation is finished \(16 trials to do, 0 failed\)"):

@@ -54,7 +54,7 @@ def test_noise_is_what_people_said_or_symmetric():
 def test_labels_that_cannot_be_shown_are_refused():
     with pytest.raises(ValueError, match="2 labels are too few for 3 classes"):
         labeled_part(data().y_train, 2, seed=0)
-    with pytest.raises(ValueError, match="no human labels called 'worse'; there are people"):
+    with pytest.raises(ValueError, match="no human labels called 'worse'; choose from people"):
         noisy_labels(data(), "worse", 60, seed=0)
 
 

@@ -99,5 +99,5 @@ def test_the_cost_metric_answers_for_safety():
     p = np.array([[0.2, 0.8], [0.05, 0.95], [0.9, 0.1]])
     cost = metrics_for(costs)["cost"]
     assert cost.score(np.array([0, 0, 1]), p, 0) == pytest.approx((0 + 9 + 1) / 3)
-    with pytest.raises(UserError, match="costs names 'sick', which is not a label; there are ill, well"):
+    with pytest.raises(UserError, match="costs names 'sick', which is not a label; choose one of ill, well"):
         read_costs({"sick": 2}, ["ill", "well"])

@@ -220,9 +220,9 @@ def test_audit_takes_the_options_of_a_review(place, before, tmp_path, capsys):
 def test_the_order_is_a_choice(before):
     assert before.suspects("useful")["check_gain"].is_monotonic_decreasing
     assert before.suspects("wrong")["p_wrong"].is_monotonic_decreasing
-    with pytest.raises(SettingsError, match="order 'best' is not known; there are wrong, useful"):
+    with pytest.raises(SettingsError, match="order 'best' is not known; choose one of wrong, useful"):
         audit(TABLE, "outcome", order="best")
-    with pytest.raises(SettingsError, match="needs a curator that believes, and 'dips' does not"):
+    with pytest.raises(SettingsError, match="needs a curator that estimates p_wrong, and 'dips' does not"):
         audit(TABLE, "outcome", order="useful", curator="dips")
 
 
@@ -230,7 +230,7 @@ def test_the_order_is_a_choice(before):
     ("settings", "message"),
     [
         ({"reviewer_error": 0.5}, "share of wrong answers, from 0 to below 0.5; got 0.5"),
-        ({"reviewer_error": 0.1, "curator": "dips"}, "needs a curator that believes, and 'dips' does not"),
+        ({"reviewer_error": 0.1, "curator": "dips"}, "needs a curator that estimates p_wrong, and 'dips' does not"),
     ],
 )
 def test_a_reviewer_error_that_makes_no_sense_is_refused(settings, message):

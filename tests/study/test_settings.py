@@ -16,7 +16,7 @@ from dips.exceptions import SettingsError
     [
         ({"labeler": "grady"}, "labeler='grady' is not known; did you mean 'greedy'"),
         ({"curator": "none"}, "judges no label"),
-        ({"backbone": "forest"}, "backbone 'forest' is not known; there are xgboost"),
+        ({"backbone": "forest"}, "backbone 'forest' is not known; choose one of xgboost"),
         ({"metric": "gini"}, "metric 'gini' is not known"),
         ({"holdout": 0.9}, "from 0.05 to 0.5; got 0.9"),
         ({"rounds": 1}, "rounds must be 2 or more"),
@@ -47,7 +47,7 @@ def test_the_config_of_a_run_is_read(tmp_path):
         ("a.toml", "target = ", "is not a readable toml file"),
         ("a.json", "[1]", "is not a readable json file"),
         ("a.json", '{"settings": [1]}', "is not a readable json file"),
-        ("a.toml", "targget = 'y'", "sets 'targget', which is not a setting; there are backbone"),
+        ("a.toml", "targget = 'y'", "sets 'targget', which is not a setting; choose one of backbone"),
     ],
 )
 def test_config_files_that_cannot_be_used_are_refused(tmp_path, name, text, words):

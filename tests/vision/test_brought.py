@@ -110,7 +110,7 @@ def test_a_function_may_say_how_pixels_are_scaled():
         ("timm:resnet18:trained", "should be timm:MODEL or timm:MODEL:pretrained"),
         ("timm:", "should be timm:MODEL"),
         ("torchvision:no_linear", "does not end in a linear layer; pass a function that makes yours"),
-        ("keras:resnet18", "network='keras:resnet18' is not known; there are wrn-28-2, .* timm:MODEL"),
+        ("keras:resnet18", "network='keras:resnet18' is not known; choose one of wrn-28-2, .* timm:MODEL"),
     ],
 )
 def test_a_network_that_cannot_be_had_is_refused(asked_for, name, words):

@@ -145,8 +145,8 @@ def test_it_is_a_scikit_learn_estimator(fitted):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"network": "resnet"}, "network='resnet' is not known; there are wrn-28-2"),
-        ({"method": "mixmatch"}, "method='mixmatch' is not known; there are fixmatch, freematch"),
+        ({"network": "resnet"}, "network='resnet' is not known; choose one of wrn-28-2"),
+        ({"method": "mixmatch"}, "method='mixmatch' is not known; choose one of fixmatch, freematch"),
         ({"curator": "nobody"}, "curator='nobody' is not known"),
     ],
 )

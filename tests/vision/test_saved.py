@@ -53,10 +53,10 @@ def test_a_network_of_ones_own_must_be_passed_again(tmp_path):
     ("harm", "words"),
     [
         (lambda b: b[:5], "cut off, or is of another format"),
-        (lambda b: b[:-4], "its header does not hold together"),
+        (lambda b: b[:-4], "its header is damaged"),
         (lambda b: b[:-1] + bytes([b[-1] ^ 1]), "its checksum differs"),
         (lambda b: (2**40).to_bytes(8, "little") + b[8:], "cut off, or is of another format"),
-        (lambda b: b.replace(b'"F32"', b'"F33"', 1), "its header does not hold together"),
+        (lambda b: b.replace(b'"F32"', b'"F33"', 1), "its header is damaged"),
         (lambda b: b.replace(b"tiny", b"huge", 1), "its checksum differs"),
         (lambda b: b"", "cut off, or is of another format"),
     ],
@@ -64,7 +64,7 @@ def test_a_network_of_ones_own_must_be_passed_again(tmp_path):
 def test_a_damaged_file_is_refused(saved, harm, words):
     path = saved[1]
     path.write_bytes(harm(path.read_bytes()))
-    with pytest.raises(ModelError, match=f"does not hold together: .*{words}"):
+    with pytest.raises(ModelError, match=f"is damaged: .*{words}"):
         load_classifier(path)
 
 

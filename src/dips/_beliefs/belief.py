@@ -12,7 +12,7 @@ from dips._tools.arrays import Array
 
 _LEAN_BACK = 0.5
 _LEAN_STEPS, _LEAN_RATE = 30, 0.2
-_LEAST_KEPT = 2  # labels of each class that are never set aside
+_LEAST_KEPT = 2  # labels of each class that are never suspects
 _SUPPORTED_Z = 1.645  # one-sided 95 %
 
 

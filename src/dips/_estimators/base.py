@@ -68,7 +68,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self.multilabel_:
-            raise InputError("predict_frame serves one label at a time; fit one classifier for each column of y.")
+            raise InputError("predict_frame works with one label column; fit one classifier for each column of y.")
         if not is_spark_frame(df):
             raise InputTypeError(f"predict_frame takes a Spark DataFrame; got {type(df).__name__}. Use predict for it.")
         backbone = find_backbone(self.estimator_)

@@ -186,11 +186,11 @@ class Audit:
             are verified, the classes come in turn, the most probably wrong of each, which tells how labels go wrong.
         """
         if order not in ("wrong", "useful"):
-            raise InputError(f"order={order!r} is not known; there are wrong and useful.")
+            raise InputError(f"order={order!r} is not known; choose one of wrong, useful.")
         suspects = self.samples.assign(out_of_fold=self._out_of_fold())
         suspects = suspects[~self.samples["useful"].fillna(True).astype(bool)]
         if order == "useful" and self.samples["check_gain"].isna().all():
-            raise InputError("order='useful' needs a curator that says what is believed of labels, such as 'auto'.")
+            raise InputError("order='useful' needs a curator that estimates p_wrong, such as 'auto'.")
         if order == "useful":
             right = -suspects["check_gain"].astype(float)
         elif suspects["p_wrong"].notna().any():
@@ -226,10 +226,10 @@ class Audit:
         """
         answers, classes = getattr(self.model.curator_, "answers_", None), list(self.model.classes_)
         if answers is None:
-            raise InputError("The curator asks no models that had not seen the rows; take curator='auto'.")
+            raise InputError("This curator has no out-of-fold probabilities; use curator='auto'.")
         positive = classes[-1] if positive is None else positive
         if positive not in classes:
-            raise InputError(f"positive={positive!r} is not a class; there are {', '.join(map(str, classes))}.")
+            raise InputError(f"positive={positive!r} is not a class; choose one of {', '.join(map(str, classes))}.")
         labels = self.samples["given_label"].dropna().to_numpy()
         lines = {"out of fold": calibration_of(answers[:, classes.index(positive)], labels == positive)}
         return draw_calibration(lines, str(positive), ax)

@@ -62,8 +62,8 @@ class RemoteFit:
         """Refuse, before any work, what cannot be learned from rows that stay elsewhere; return the labels."""
         if len(targets) > 1:
             raise InputError(
-                "Unlabeled rows that stay where they are serve one label at a time; fit one classifier for each column "
-                "of y."
+                "Unlabeled rows that stay where they are work with one label column; fit one classifier for "
+                "each column of y."
             )
         n_unlabeled = int((~targets[0].is_labeled).sum())
         if n_unlabeled:

@@ -66,7 +66,7 @@ def read_sheet(
             book.close()
     notes = []
     if not any(rows):
-        raise DataError(f"The sheet {name!r} of {path} is empty; there are {', '.join(map(repr, names))}.")
+        raise DataError(f"The sheet {name!r} of {path} is empty; choose one of {', '.join(map(repr, names))}.")
     if len(names) > 1 and sheet is None:
         why = "the first" if name == names[0] else "the first that fits"
         others = option("sheet", next(n for n in names if n != name))
@@ -88,7 +88,7 @@ def _named(sheet: str | int, names: list[str], path: Any) -> str:
         return str(sheet)
     if str(sheet).isdigit() and 1 <= int(sheet) <= len(names):
         return names[int(sheet) - 1]
-    raise DataError(f"{path} has no sheet {str(sheet)!r}; there are {', '.join(map(repr, names))}.")
+    raise DataError(f"{path} has no sheet {str(sheet)!r}; choose one of {', '.join(map(repr, names))}.")
 
 
 def _first_that_fits(path: Path, sheets: dict[str, Any], wanted: Collection[str]) -> str:

@@ -136,7 +136,7 @@ def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) ->
     if len(n_by_unit) > 1:
         return f"several units ({', '.join(list(n_by_unit)[:4])}); amounts are not converted"
     if "%" in n_by_unit and n_by_unit["%"] < len(known):
-        return f"{n_by_unit['%']:,} of {len(known):,} numbers have a percent sign, which is left away"
+        return f"{n_by_unit['%']:,} of {len(known):,} numbers have a percent sign, which is ignored"
     return f"amounts in {next(iter(n_by_unit))}" if n_by_unit else ""
 
 

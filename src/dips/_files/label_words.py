@@ -124,8 +124,8 @@ def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> p
     unknown = set(range(len(names))) - set(position.drop_null().unique().to_pylist())
     if unknown:
         raise DataError(
-            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is no label of {column!r}; write it as "
-            "it is in the table."
+            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is not a label of {column!r}; write it "
+            "as it is in the table."
         )
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)
 

@@ -118,7 +118,7 @@ def check_workbook(path: Path, source: Any) -> None:
                         raise too_much(path, f"more than {most_tags:,} tags")
                     text = (before + chunk).replace(b"\0", b"")  # a tag in UTF-16 is a tag, too
                     if _DECLARATION.search(text) and member.filename.endswith(_XML):
-                        raise DataError(f"{path} declares XML entities, which no table needs; save it anew.")
+                        raise DataError(f"{path} declares XML entities, which no table needs; save it again.")
                     before = text[-_OVERLAP:]
 
 

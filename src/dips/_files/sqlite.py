@@ -37,7 +37,7 @@ def file_of(address: str) -> Path:
     try:
         return expanded(unquote(urlsplit(address).path).removeprefix("/"))
     except ValueError as error:
-        raise DataError(f"{address} is no address of a table ({error}); write sqlite:///FILE?table=NAME.") from error
+        raise DataError(f"{address} is not the address of a table ({error}); use sqlite:///FILE?table=NAME.") from error
 
 
 def address_of(path: Path) -> str:

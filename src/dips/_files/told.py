@@ -55,7 +55,7 @@ def told_column(name: str, raw: pa.ChunkedArray, told: str) -> Column:
     elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):
         _read_as_dates(column, texts(raw), how)
     elif kind == "date" and not pa.types.is_temporal(raw.type):
-        raise DataError(f"Column {name!r} is told to hold dates, but its values are {raw.type}.")
+        raise DataError(f"Column {name!r} is declared as dates, but its values are {raw.type}.")
     return column
 
 
@@ -73,7 +73,7 @@ def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     date_format = how if "%" in how else find_date_format(cells)
     if date_format is None:
         raise DataError(
-            f"Column {column.name!r} is told to hold dates, but the form of cells such as {column.example!r} is not "
+            f"Column {column.name!r} is declared as dates, but the format of cells such as {column.example!r} is not "
             f"known; name it, as in {column.name}=date:%d.%m.%Y."
         )
     if how.endswith("-first") and not date_format.startswith(f"%{how[0]}"):
@@ -85,7 +85,7 @@ def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
 def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:
     strange = first_strange(cells, is_read)
     if not is_read.any():
-        raise DataError(f"Column {column.name!r} is told to hold {what}, but no cell is one, such as {strange}.")
+        raise DataError(f"Column {column.name!r} is declared as {what}, but no cell can be read so, such as {strange}.")
     if strange is not None:
         n = len(cells) - cells.null_count - int(is_read.sum())
         column.note = f"as told; {n:,} cells are not {what}, such as {strange[1][:30]!r}; read as missing"

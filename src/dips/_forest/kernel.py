@@ -25,7 +25,7 @@ def library() -> ctypes.CDLL | None:
         return None
     compiled = ctypes.CDLL(module.origin)
     if not hasattr(compiled, _NAMES):
-        warn(f"{module.origin} was compiled from other sources than these; build it again: pip install -e .")
+        warn(f"{module.origin} was compiled from different sources; build it again: pip install -e .")
         return None
     return compiled
 

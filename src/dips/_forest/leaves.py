@@ -59,7 +59,7 @@ class Leaves:
             table = X[part] if isinstance(X, np.ndarray) else take(X, np.arange(*part.indices(n)))
             leaves = np.ascontiguousarray(self.leaf_of(table), dtype=np.uint32)
             if leaves.shape != (n_rows(table), self.starts.size) or (leaves >= n_leaves).any():
-                raise ValueError("The leaves were misread: a row ends in one that is not there.")
+                raise ValueError("The leaves were misread: a row ends in a leaf that does not exist.")
             return kernel.call(
                 "dips_watch_leaves",
                 *(leaves, leaves.shape[0], self.values, self.starts, self.starts.size, window.start, window.stop),

@@ -43,7 +43,7 @@ def save_plan(experiment: Experiment, plan: Plan, store: Store) -> None:
 def load_plan(experiment: Experiment, store: Store) -> tuple[Plan, list[str]]:
     """Return the plan that was run last, and the keys of its trials in the order of the cells."""
     if not was_run(experiment, store):
-        raise UserError(f"{experiment.name} was not run yet; run `dips paper run {experiment.name}` first.")
+        raise UserError(f"{experiment.name} has not been run yet; run `dips paper run {experiment.name}` first.")
     path = _plan_path(experiment, store)
     try:
         record = json.loads(path.read_bytes())

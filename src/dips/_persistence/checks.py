@@ -86,7 +86,7 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
 def check_answers(p: Array, n_classes: int, path: Path) -> None:
     """Refuse a model that does not answer with a probability for each class."""
     if p.shape != (1, n_classes) or not np.isfinite(p).all() or p.min() < 0 or abs(p.sum() - 1) > 1e-3:
-        raise ModelError(f"{path} does not hold together: it does not answer with {n_classes} probabilities.")
+        raise ModelError(f"{path} is damaged: it does not answer with {n_classes} probabilities.")
 
 
 def _is_scalar(value: Any) -> bool:

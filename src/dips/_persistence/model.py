@@ -175,11 +175,11 @@ def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = Fa
     except DipsError as error:
         if not isinstance(error, DamagedFileError):
             raise
-        raise ModelError(f"{folder} does not hold together: {error}. Get it from its source again.") from error
+        raise ModelError(f"{folder} is damaged: {error}. Get it from its source again.") from error
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
     except Exception as error:  # whatever a library says of a file that is not as it should be
-        raise ModelError(f"{folder} does not hold together: {_reason(error)}. Get it from its source again.") from error
+        raise ModelError(f"{folder} is damaged: {_reason(error)}. Get it from its source again.") from error
 
 
 def _loaded(folder: Path, backbone: Any) -> SavedModel:
@@ -287,7 +287,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
             f"{path} has changed since it was written: its checksum differs. Get the folder from its source again."
         )
     if not isinstance(record.get("format"), int) or not isinstance(record.get("backbone"), str):
-        raise ModelError(f"{path} does not hold together: its format, or its backbone. Get it from its source again.")
+        raise ModelError(f"{path} is damaged: its format or its backbone is not valid. Get it from its source again.")
     if record["format"] > FORMAT_VERSION:
         raise ModelError(
             f"{folder} was written by a later version of dips ({record['versions']['dips']}); update dips."

@@ -50,7 +50,7 @@ def verify(folder: Path, key: Path) -> int:
     except FileNotFoundError:
         raise ModelError(f"{folder} is not signed: it holds no {SEAL}.") from None
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ModelError(f"{path} is no signature of dips: {error}.") from error
+        raise ModelError(f"{path} is not a signature made by dips: {error}.") from error
     if not isinstance(files, dict) or not hmac.compare_digest(seal.encode(), _seal(files, _key(key)).encode()):
         raise ModelError(f"{path} was not made with the key {key}; do not use the folder.")
     present = _checksums(folder)

@@ -37,6 +37,6 @@ def suspects_of(account: pd.DataFrame, order: str | None = None) -> pd.DataFrame
 def check_order(order: str, account: pd.DataFrame) -> None:
     """Refuse an order that is not known, or for which nothing is believed of labels."""
     if order not in ORDERS:
-        raise InputError(f"order={order!r} is not known; there are {', '.join(ORDERS)}.")
+        raise InputError(f"order={order!r} is not known; choose one of {', '.join(ORDERS)}.")
     if order == "useful" and ("check_gain" not in account or account["check_gain"].isna().all()):
-        raise InputError("order='useful' needs a curator that says what is believed of labels, such as 'auto'.")
+        raise InputError("order='useful' needs a curator that estimates p_wrong, such as 'auto'.")

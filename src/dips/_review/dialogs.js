@@ -58,7 +58,7 @@ function agreementOf(agreement, n, begin) {
 
 /** The button, the progress or the outcome of training again. */
 function trainingOf(state, canTrain, start, stop) {
-  if (!canTrain) return [make("p", { class: "fine" }, "The table of this run is not at hand here. Save the corrections and use dips fit --corrections.")];
+  if (!canTrain) return [make("p", { class: "fine" }, "The table of this run is not available here. Save the corrections and use dips fit --corrections.")];
   const button = make("button", { type: "button", id: "train" }, state.state === "done" ? "Train again once more" : "Train again with these decisions");
   button.addEventListener("click", start);
   if (state.state === "running") {

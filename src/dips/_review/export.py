@@ -149,7 +149,7 @@ def _can_be_corrected(m: Material) -> bool:
 def _table(desk: Desk) -> tuple[str, bytes]:
     if not _can_be_corrected(desk.material):
         raise ReviewError(
-            "The table of this run is not at hand, or labels cannot be written into its format; correct it with the "
+            "The table of this run is not available, or labels cannot be written into its format; correct it with the "
             "file of corrections."
         )
     files = corrected_files(desk)

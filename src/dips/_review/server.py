@@ -171,7 +171,7 @@ class ReviewServer:
 
     def _training(self) -> TrainingAgain:
         if self.training is None:
-            raise ReviewError("The table of this run is not at hand, so nothing can be trained again.")
+            raise ReviewError("The table of this run is not available, so nothing can be trained again.")
         return self.training
 
     def _exports(self) -> list[dict[str, str]]:

@@ -129,7 +129,7 @@ class EventStore:
             if known is None:
                 return self._write(client=client, key=key, blinded=blinded, undoes=None, **asked)
             if any(getattr(known, name) != asked[name] for name in _ASKED):
-                raise ReviewError(f"The client key {client!r} was used for another decision; take a new one for each.")
+                raise ReviewError(f"The client key {client!r} was used for another decision; use a new one for each.")
             return known
 
     def undo(self, client: str, reviewer: str) -> Event | None:
@@ -138,7 +138,7 @@ class EventStore:
             known = self._by_client(client)
             if known is not None:
                 if known.action != UNDO or known.reviewer != reviewer:
-                    raise ReviewError(f"The client key {client!r} was used for another decision; take a new one.")
+                    raise ReviewError(f"The client key {client!r} was used for another decision; use a new one.")
                 return known
             values = self._db.execute(_LAST_OF, (reviewer,)).fetchone()
             if values is None:
@@ -162,7 +162,7 @@ class EventStore:
             if event.seq != number or event.previous != previous or event.hash != event.computed_hash():
                 raise ReviewError(
                     f"Event {number} of {self.path} does not fit the one before: the file was changed by something "
-                    "else than dips. Take it from a backup."
+                    "else than dips. Restore it from a backup."
                 )
             previous = event.hash
         return len(events)

@@ -175,4 +175,4 @@ class OpenTotal:
 
 
 def _unavailable(*_: Any) -> Any:
-    raise NotImplementedError("A pseudo-label is judged by itself here: features and folds are not at hand.")
+    raise NotImplementedError("A pseudo-label is judged by itself here: features and folds are not available.")

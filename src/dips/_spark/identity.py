@@ -52,8 +52,8 @@ def identify(df: Any, key: str | None) -> Identity:
     if "row_index" in hidden:
         return _by_file(df)
     raise InputError(
-        "The rows of this Spark DataFrame cannot be told apart: it is no plain scan of Parquet or Delta files. Name a "
-        "column with a value of its own for every row, SparkPool(df, key=...), or let the rows be written once, "
+        "The rows of this Spark DataFrame cannot be told apart: it is not a plain scan of Parquet or Delta files. Name "
+        "a column with a value of its own for every row, SparkPool(df, key=...), or let the rows be written once, "
         "SparkPool(df, snapshot=path)."
     )
 

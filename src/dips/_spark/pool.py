@@ -255,7 +255,7 @@ class SparkPool(Pool):
         if (now["n"], now["checksum"]) != (self._summary["n"], self._summary["checksum"]):
             raise DataError(
                 f"The Spark table changed during the fit (it had {self._summary['n']:,} rows, now {now['n']:,}, or "
-                "other values), so what was learned is of no one table; freeze the rows first: "
+                "other values), so the model was trained on a mix of two versions; freeze the rows first: "
                 "SparkPool(df, snapshot=path)."
             )
 

@@ -85,7 +85,7 @@ class LabelAudit(Pictured):
         """Draw what models that had not seen the rows said against the labels; return the axes."""
         answers, target = getattr(self.findings.judge.curator_, "answers_", None), self.findings.target
         if answers is None:
-            raise InputError("The curator asks no models that had not seen the rows; take curator='auto'.")
+            raise InputError("This curator has no out-of-fold probabilities; use curator='auto'.")
         is_positive = target.codes[target.is_labeled] == target.positive
         lines = {"out of fold": calibration_of(answers[:, target.positive], is_positive)}
         return draw_calibration(lines, str(target.classes[target.positive]), ax)

@@ -145,7 +145,7 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
         for name in names:
             if name not in table.names or name == settings.target:
                 raise DataError(
-                    f"{option(role)} names {name!r}, which is not a column besides the target; there are "
+                    f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{_some(table)}."
                 )
     schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)

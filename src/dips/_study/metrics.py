@@ -120,7 +120,7 @@ def find_metric(name: str) -> str:
     """
     wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
     if wanted not in METRIC_NAMES:
-        raise SettingsError(f"metric {name!r} is not known; there are {', '.join(METRIC_NAMES)}.")
+        raise SettingsError(f"metric {name!r} is not known; choose one of {', '.join(METRIC_NAMES)}.")
     return wanted
 
 
@@ -144,7 +144,7 @@ def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:
     for name in costs:
         if name not in names:
             raise SettingsError(
-                f"{option('costs')} names {name!r}, which is not a label; there are {', '.join(names[:12])}."
+                f"{option('costs')} names {name!r}, which is not a label; choose one of {', '.join(names[:12])}."
             )
     return np.array([float(costs.get(name, 1.0)) for name in names])
 

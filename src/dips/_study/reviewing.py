@@ -151,7 +151,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
 
 
 def _image_folder(run: Run, data: Sequence[Path]) -> Path | None:
-    """The folder of the images: as named now, where it was, or beside the run; None if it is not at hand."""
+    """The folder of the images: as named now, where it was, or beside the run; None if there is none."""
     try:
         return next((Path(path) for path in _tables(run, data) or []), None)
     except DataError:

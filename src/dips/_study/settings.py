@@ -99,7 +99,7 @@ class Settings:
         if self.curator == "none":
             raise SettingsError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
         if self.backbone not in default_names():
-            raise SettingsError(f"backbone {self.backbone!r} is not known; there are {', '.join(default_names())}.")
+            raise SettingsError(f"backbone {self.backbone!r} is not known; choose one of {', '.join(default_names())}.")
         if not 0.05 <= self.holdout <= 0.5:
             raise SettingsError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
         if self.rounds < 2:
@@ -150,16 +150,16 @@ class Settings:
             return None
         keep = self.keep.strip().lower().replace("-", "_")
         if keep not in KEPT:
-            raise SettingsError(f"keep {self.keep!r} is not a model; there are {', '.join(KEPT)}.")
+            raise SettingsError(f"keep {self.keep!r} is not a model; choose one of {', '.join(KEPT)}.")
         return keep
 
     def _check_order(self) -> None:
         if self.order not in ORDERS:
-            raise SettingsError(f"order {self.order!r} is not known; there are {', '.join(ORDERS)}.")
+            raise SettingsError(f"order {self.order!r} is not known; choose one of {', '.join(ORDERS)}.")
         if self.order == "useful" and not believes(self.curator):
             raise SettingsError(
-                f"order='useful' needs a curator that believes, and {self.curator!r} does not; leave one of the "
-                "two out."
+                f"order='useful' needs a curator that estimates p_wrong, and {self.curator!r} does not; leave one of "
+                "the two out."
             )
 
     def _check_reviewer_error(self) -> None:
@@ -170,8 +170,8 @@ class Settings:
             )
         if error and not believes(self.curator):
             raise SettingsError(
-                f"{option('reviewer_error')} needs a curator that believes, and {self.curator!r} does not; leave "
-                "one of the two out."
+                f"{option('reviewer_error')} needs a curator that estimates p_wrong, and {self.curator!r} does not; "
+                "leave one of the two out."
             )
 
     def make_curator(self) -> Curator:
@@ -245,6 +245,6 @@ def read_config(path: Path, more: Iterable[str] = ()) -> dict[str, Any]:
     unknown = sorted(set(record) - known)
     if unknown:
         raise SettingsError(
-            f"{path} sets {unknown[0]!r}, which is not a setting; there are {', '.join(sorted(known))}."
+            f"{path} sets {unknown[0]!r}, which is not a setting; choose one of {', '.join(sorted(known))}."
         )
     return record

@@ -52,7 +52,7 @@ def read_checkpoint(path: Path, described: str, unpack: Callable[[bytes], Any] =
 
 @contextmanager
 def restoring(path: Path) -> Iterator[None]:
-    """Say in one sentence that a file, although whole, holds something else than a training needs."""
+    """Say in one sentence that a file, although whole, holds something other than a training needs."""
     try:
         yield
     except (*_DAMAGE, AttributeError, RuntimeError) as error:

@@ -25,7 +25,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
             if any(m.compress_type != zipfile.ZIP_STORED or not m.filename.endswith(".npy") for m in members):
-                raise DamagedFileError("it holds something else than plain arrays")
+                raise DamagedFileError("it holds something other than plain arrays")
             return {m.filename.removesuffix(".npy"): _array(archive.read(m)) for m in members}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, KeyError, SyntaxError) as error:
         raise DamagedFileError(f"it is not a whole file of arrays ({error})") from error

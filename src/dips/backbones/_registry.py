@@ -161,7 +161,7 @@ def default_estimator(name: str = _DEFAULT) -> BaseEstimator:
     """
     family = find_family(name)
     if family is None or not _suggests_an_estimator(family):
-        raise UserError(f"backbone {name!r} is not known; there are {', '.join(default_names())}.")
+        raise UserError(f"backbone {name!r} is not known; choose one of {', '.join(default_names())}.")
     try:
         return family.default()
     except ModuleNotFoundError:

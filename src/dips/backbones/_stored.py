@@ -1,4 +1,4 @@
-"""What the checks of stored models share; each says in a DamagedFileError what does not hold together."""
+"""What the checks of stored models share; each says in a DamagedFileError what is damaged."""
 
 from __future__ import annotations
 

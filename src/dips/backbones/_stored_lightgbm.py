@@ -69,10 +69,10 @@ def _parts(content: bytes) -> tuple[dict[str, str], list[dict[str, str]]]:
 def _check_pandas_categories(columns: Any) -> None:
     """LightGBM's Python side hands them to pandas."""
     is_list = columns is None or (isinstance(columns, list) and all(isinstance(c, list) for c in columns))
-    require(is_list, "its categories of pandas are no lists")
+    require(is_list, "its pandas categories are not lists")
     for column in columns or []:
-        require(all(isinstance(value, str | int | float) for value in column), "a category of pandas is no value")
-        require(len(set(column)) == len(column), "a category of pandas is there twice")
+        require(all(isinstance(value, str | int | float) for value in column), "a pandas category is not a value")
+        require(len(set(column)) == len(column), "a pandas category occurs twice")
 
 
 def _fields(text: str, first: str = "") -> dict[str, str]:
@@ -105,7 +105,7 @@ def _check_tree(tree: dict[str, str], n_columns: int) -> None:
         left, right = _whole(tree, "left_child", n_inner), _whole(tree, "right_child", n_inner)
         _check_children(left, right, n_leaves)
         features, kinds = _whole(tree, "split_feature", n_inner), _whole(tree, "decision_type", n_inner)
-        require(within(features, n_columns), "a split asks for a column that is not there")
+        require(within(features, n_columns), "a split asks for a column that does not exist")
         require(within(kinds, 16), "a split is of an unknown kind")
         thresholds = _floats(tree, "threshold", n_inner)
         _check_sets(tree, n_sets, thresholds[(kinds & 1) == 1])
@@ -147,12 +147,12 @@ def _one(fields: dict[str, str], name: str) -> int:
 
 def _whole(fields: dict[str, str], name: str, n: int | None = None) -> Array:
     words = fields[name].split(" ")
-    require(all(map(_WHOLE.fullmatch, words)) and n in (None, len(words)), f"{name} holds other numbers than it must")
+    require(all(map(_WHOLE.fullmatch, words)) and n in (None, len(words)), f"{name} holds invalid numbers")
     return np.array(words, dtype=np.int64)
 
 
 def _floats(fields: dict[str, str], name: str, n: int) -> Array:
     words = fields[name].split(" ") if fields[name].strip() else []
     words = [word for word in words if word]
-    require(all(map(_NUMBER.fullmatch, words)) and n == len(words), f"{name} holds other numbers than it must")
+    require(all(map(_NUMBER.fullmatch, words)) and n == len(words), f"{name} holds invalid numbers")
     return np.array(words, dtype=np.float64)

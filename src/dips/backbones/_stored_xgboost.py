@@ -107,7 +107,7 @@ def _check_structure(trees: list[dict[str, Any]], n_columns: int) -> None:
     problem = tree_problem(left, right, offsets)
     require(problem is None, problem or "")
     inner = np.flatnonzero(left >= 0)
-    require(within(column("split_indices")[inner], n_columns), "a split asks for a column that is not there")
+    require(within(column("split_indices")[inner], n_columns), "a split asks for a column that does not exist")
     root = np.repeat(offsets[:-1], sizes)
     expected = np.full(left.size, _NO_PARENT)
     for children in (left, right):
@@ -116,7 +116,7 @@ def _check_structure(trees: list[dict[str, Any]], n_columns: int) -> None:
     require(np.array_equal(parents[is_known], expected[is_known]), "a node names another parent")
     stray = parents[~is_known]
     is_inside = (stray >= -1) & (stray < np.repeat(sizes, sizes)[~is_known])
-    require(((stray == _NO_PARENT) | is_inside).all(), "a pruned node names a parent that is not there")
+    require(((stray == _NO_PARENT) | is_inside).all(), "a pruned node names a parent that does not exist")
     for name in ("default_left", "split_type"):
         require(within(column(name), 2), f"its {name}")
 

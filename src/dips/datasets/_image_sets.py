@@ -94,7 +94,7 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
     EuroSAT has no official test images: a fifth of each class is held out, the same at every call.
     """
     if name not in LOADERS:
-        raise InputError(f"There is no image set {name!r}; there are {', '.join(LOADERS)}.")
+        raise InputError(f"There is no image set {name!r}; choose one of {', '.join(LOADERS)}.")
     try:
         for place in (folder, os.environ.get("DIPS_DATA")):
             if place and name in _MOSAICS and (Path(place) / _MOSAICS[name]).exists():

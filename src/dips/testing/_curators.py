@@ -100,7 +100,7 @@ def curate(curator: Curator, evidence: Evidence) -> Array:
 def check_statistics_are_known(curator: Curator) -> None:
     """The curator asks for statistics that there are."""
     unknown = set(curator.statistics) - set(STATISTICS)
-    assert not unknown, f"there are no statistics {sorted(unknown)}; there are {', '.join(STATISTICS)}"
+    assert not unknown, f"there are no statistics {sorted(unknown)}; choose one of {', '.join(STATISTICS)}"
 
 
 def check_returns_a_mask(curator: Curator) -> None:

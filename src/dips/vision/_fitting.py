@@ -44,7 +44,7 @@ def recipe_of(clf: ImageClassifier) -> Recipe:
     """How a classifier trains; refuses names that are not known."""
     check_network(clf.network)
     if isinstance(clf.method, str) and clf.method not in METHODS:
-        raise InputError(f"method={clf.method!r} is not known; there are {', '.join(METHODS)}.")
+        raise InputError(f"method={clf.method!r} is not known; choose one of {', '.join(METHODS)}.")
     return Recipe(
         clf.network,
         METHODS[clf.method]() if isinstance(clf.method, str) else clf.method,

@@ -149,7 +149,7 @@ def check_network(network: str | Callable[[int, int], nn.Module]) -> None:
         check_brought(str(network))
     elif isinstance(network, str) and network not in NETWORKS:
         raise InputError(
-            f"network={network!r} is not known; there are {', '.join(NETWORKS)}, torchvision:MODEL and timm:MODEL."
+            f"network={network!r} is not known; choose one of {', '.join(NETWORKS)}, torchvision:MODEL and timm:MODEL."
         )
 
 

@@ -51,7 +51,7 @@ def load_into(
         state = {name.removeprefix(_NETWORK): tensor for name, tensor in tensors.items()}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         reason = str(error) if isinstance(error, DamagedFileError) else "it holds no classifier of images"
-        raise ModelError(f"{path} does not hold together: {reason}. Get it from its source again.") from error
+        raise ModelError(f"{path} is damaged: {reason}. Get it from its source again.") from error
     named = network or about["network"]
     if named is None:
         raise ModelError(
@@ -80,5 +80,5 @@ def _checked(about: Any) -> dict[str, Any]:
     if not (isinstance(about["classes"], list) and len(about["classes"]) > 1 and min(height, width) > 0):
         raise DamagedFileError("its classes or the size of its images make no sense")
     if not isinstance(about["network"], str | None):
-        raise DamagedFileError("the name of its network is no text")
+        raise DamagedFileError("the name of its network is not a text")
     return about

@@ -61,7 +61,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         checksum = about.pop(_CHECKSUM)
         tensors = dict(_tensors(header, stored[end_of_header:]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DamagedFileError(f"its header does not hold together ({type(error).__name__}: {error})") from error
+        raise DamagedFileError(f"its header is damaged ({type(error).__name__}: {error})") from error
     if checksum != _checksum(header, about, [stored[end_of_header:]]):
         raise DamagedFileError("it has changed since it was written: its checksum differs")
     return tensors, about

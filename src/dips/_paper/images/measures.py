@@ -60,7 +60,7 @@ def noisy_labels(data: ImageData, noise: str | float, n_labeled: int, seed: int)
     if isinstance(noise, str):
         if noise not in data.noisy:
             known = ", ".join(data.noisy) or "none"
-            raise InputError(f"The set has no human labels called {noise!r}; there are {known}.")
+            raise InputError(f"The set has no human labels called {noise!r}; choose from {known}.")
         return labeled_part(data.noisy[noise], n_labeled, seed)
     return flip_labels(labeled_part(data.y_train, n_labeled, seed), noise, random_state=seed)[0]
 

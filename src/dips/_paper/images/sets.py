@@ -83,7 +83,7 @@ def check(plan: Plan) -> None:
     from dips.vision._networks import NETWORKS
 
     if plan.network not in NETWORKS:
-        raise UserError(f"network={plan.network!r} is not known; there are {', '.join(NETWORKS)}.")
+        raise UserError(f"network={plan.network!r} is not known; choose one of {', '.join(NETWORKS)}.")
     for name in plan.curators:
         resolve_curator(name, "images")
 
