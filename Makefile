@@ -16,11 +16,12 @@ review-demo: $(VENV)/.review
 	$(BIN)/python -m dips review --demo
 
 # Everything that must hold: style, types, behaviour. `make test EXTRAS=` does without PyTorch and skips its tests.
+# Bytecode is kept, whatever the shell says: some tests start Python, and should not compile the package each time.
 test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto -q
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto -q
 
 # Pools on Spark, on this machine; needs Java, and downloads PySpark (0.5 GB). `make test` skips these where it is missing.
 spark-test: $(VENV)/.dev-$(EXTRAS)

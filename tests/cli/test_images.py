@@ -222,7 +222,7 @@ def test_a_review_of_images_may_begin_with_every_class_in_turn(place, tmp_path):
     percentile = fit_images(
         place / "colors", tmp_path / "p", **QUICKLY, holdout=0, **labels_of(place), curator="percentile"
     )
-    with pytest.raises(InputError, match="needs a curator that says what is believed of labels"):
+    with pytest.raises(InputError, match="needs a curator that estimates p_wrong"):
         desk_of_run(percentile, order="useful")
 
 

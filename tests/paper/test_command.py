@@ -55,7 +55,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(paper, monkeypatch):
     assert "is not a folder" in paper("run", "quadrants", "--data-folder", "/nowhere/at/all")[2]
     assert '--members is a number from 2, or "checkpoints"' in paper("run", "battery", "--members", "1")[2]
     assert "seer may not be redistributed" in paper("run", "battery", "--data", "seer")[2]
-    assert "was not run yet" in paper("show", "battery")[2]
+    assert "has not been run yet" in paper("show", "battery")[2]
 
 
 def test_a_place_that_cannot_be_written_to_is_refused_in_a_sentence(paper, tmp_path):
