@@ -156,6 +156,19 @@ def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):
         export.main([str(tmp_path), str(tmp_path / "w.npz")])
 
 
+def test_exported_weights_can_be_the_mean_of_two_trainings(tmp_path):
+    one, other = Weights.random(TINY.model, 0), Weights.random(TINY.model, 1)
+    TINY.save(tmp_path / "settings.json")
+    np.savez(tmp_path / "mean.npz", **one.arrays)
+    other.save(tmp_path / "other.npz")
+    export.main([str(tmp_path), str(tmp_path / "w.npz"), "--average", str(tmp_path / "other.npz")])
+    for name, array in Weights.load(tmp_path / "w.npz").arrays.items():
+        assert np.allclose(array, (one.arrays[name] + other.arrays[name]) / 2, atol=1e-3), name
+    Weights.random(NetworkSettings().model, 0).save(tmp_path / "large.npz")
+    with pytest.raises(ModelError, match="same sizes"):
+        export.main([str(tmp_path), str(tmp_path / "w.npz"), "--average", str(tmp_path / "large.npz")])
+
+
 def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("dips.network._weights.SHIPPED", tmp_path / "weights.npz")
     with pytest.raises(ModelError, match="comes without trained weights"):

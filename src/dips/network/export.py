@@ -1,6 +1,7 @@
 """Turn a checkpoint into the one file that the package ships: ``python -m dips.network.export CHECKPOINT [OUT]``.
 
-It holds the running mean of the weights in half precision. PyTorch is not needed.
+It holds the running mean of the weights in half precision, with ``--average FILE`` the mean of these and the weights
+that the training began with. PyTorch is not needed.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ from ._settings import NetworkSettings
 from ._weights import SHIPPED, Weights, shapes
 
 
-def export(checkpoint: Path, out: Path) -> None:
-    """Write the averaged weights of a checkpoint; refused where they are not those of its settings."""
+def export(checkpoint: Path, out: Path, average: Path | None = None) -> None:
+    """Write the averaged weights of a checkpoint, or the mean of them and others; refused where sizes differ."""
     settings = NetworkSettings.load(checkpoint / "settings.json").model
     with np.load(checkpoint / "mean.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     wanted = shapes(settings)
     if {name: array.shape for name, array in arrays.items()} != wanted:
         raise ModelError(f"The weights in {checkpoint} are not those of a network with its settings.")
+    if average is not None:
+        others = Weights.load(average)
+        if others.settings != settings:
+            raise ModelError(f"The weights in {average} are not of the same sizes as those in {checkpoint}.")
+        arrays = {name: (array + others.arrays[name]) / 2 for name, array in arrays.items()}
     Weights(settings, arrays).save(out)
 
 
@@ -32,8 +38,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path, help="folder that dips.network.train wrote")
     parser.add_argument("out", type=Path, nargs="?", default=SHIPPED, help="file to write; else the package's own")
+    parser.add_argument("--average", type=Path, help="exported weights to take the mean with")
     options = parser.parse_args(arguments)
-    export(options.checkpoint, options.out)
+    export(options.checkpoint, options.out, options.average)
     count = sum(array.size for array in Weights.load(options.out).arrays.values())
     print(f"{options.out}: {count:,} weights, {options.out.stat().st_size / 1e6:.1f} MB")
 
