@@ -14,7 +14,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -162,10 +162,12 @@ def _version(name: str) -> str | None:
         return None
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """Read the command line that all benchmarks share."""
+def options(description: str | None, parts: Collection[str] = ()) -> argparse.Namespace:
+    """Read the command line that all benchmarks share; of one that has `parts`, some can be chosen."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, a few minutes in all")
+    if parts:
+        parser.add_argument("--only", nargs="+", choices=sorted(parts), default=list(parts), help="these alone")
     return parser.parse_args()
 
 

@@ -1,13 +1,14 @@
 """Whole runs on adult-sized data, a fifth of the labels wrong: time and accuracy together, ours beside others'.
 
-DIPS_DATA=folder python benchmarks/runs.py [--quick]; without the folder, a synthetic table of the same size is taken.
-Everything runs on one thread. Every repeat has a seed of its own and runs all the methods one after another.
+DIPS_DATA=folder python benchmarks/runs.py [--quick] [--only greedy default]; without the folder, a synthetic table of
+the same size is taken. Everything runs on one thread. Every repeat has a seed of its own and runs all the methods one
+after another.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -86,6 +87,7 @@ def methods() -> dict[tuple[str, str], Fit]:
         ("curated labels", "dips"): partial(curated, curator="dips"),
         ("curated labels", "auto"): partial(curated, curator="auto"),
         ("scikit-learn SelfTraining", ""): self_training,
+        (DEFAULT, "auto"): default,
     }
     for name, labeler in labelers().items():
         for curator in CURATORS:
@@ -93,10 +95,10 @@ def methods() -> dict[tuple[str, str], Fit]:
     return ways
 
 
-def one_repeat(seed: int) -> list[dict[str, Any]]:
+def one_repeat(seed: int, fits: Mapping[tuple[str, str], Fit]) -> list[dict[str, Any]]:
     """Run every method once, on the same rows."""
     data, records = adult(seed), []
-    for (method, curator), fit in methods().items():
+    for (method, curator), fit in fits.items():
         wall_s, cpu_s, model = timed(partial(fit, data, seed))
         record = {"method": method, "curator": curator, "seed": seed, "wall_s": wall_s, "cpu_s": cpu_s}
         records.append(record | {"accuracy": float(model.score(data.X_test, data.y_test))})
@@ -138,12 +140,12 @@ def summary(records: pd.DataFrame, memory: dict[tuple[str, str], float]) -> pd.D
 
 def main() -> None:
     """Measure, print, keep."""
-    chosen = options(__doc__)
-    repeats = 2 if chosen.quick else 5
+    chosen = options(__doc__, {method for method, _ in methods()})
+    repeats, fits = 2 if chosen.quick else 5, {key: fit for key, fit in methods().items() if key[0] in chosen.only}
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        records = pd.DataFrame([r for seed in range(repeats) for r in one_repeat(seed)])
-    memory = {key: peak_mb(*key) for key in methods()}
+        records = pd.DataFrame([r for seed in range(repeats) for r in one_repeat(seed, fits)])
+    memory = {key: peak_mb(*key) for key in fits}
     table = "adult" if has_real_tables() else "a synthetic table of the size of adult"
     title = f"Whole runs on {table}, {ROUNDS} rounds, a fifth of the labels wrong, {repeats} repeats, one thread"
     show(title, summary(records, memory))
