@@ -32,6 +32,19 @@ def test_a_partition_is_reduced_to_one_part():
     assert {k: v.tolist() for k, v in worker.unpacked(part["part"][0].as_py()).items()} == {"sum": [60.0], "n": [3]}
 
 
+def test_a_task_that_is_run_twice_sends_the_same_twice():
+    def total(rows, X):
+        return {"sum": X.sum(axis=0), "rows": rows}
+
+    def join(one, other):
+        return {name: np.append(one[name], other[name]) for name in one}
+
+    once, again = (
+        worker.unpacked(next(worker.reduced(READER, total, join, batches()))["part"][0].as_py()) for _ in "12"
+    )
+    assert {name: values.tolist() for name, values in once.items()} == {k: v.tolist() for k, v in again.items()}
+
+
 def test_an_empty_partition_sends_nothing():
     assert list(worker.reduced(READER, None, None, iter([]))) == []
 
