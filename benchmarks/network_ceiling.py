@@ -47,12 +47,12 @@ def main():
     options = parser.parse_args()
     print(f"{'table':24}{'noise':>8}{'auc_wrong':>12}{'accuracy':>12}")
     for noise in options.noise:
-        found = {
+        ceilings = {
             table.name: np.mean([ceiling(table, options.labels, noise, seed) for seed in range(options.seeds)], axis=0)
             for table in read_tables(options.tables)
             if options.labels + 150 <= len(table.classes)
         }
-        for name, (auc, accuracy) in (found | {"mean": np.mean(list(found.values()), axis=0)}).items():
+        for name, (auc, accuracy) in (ceilings | {"mean": np.mean(list(ceilings.values()), axis=0)}).items():
             print(f"{name:24}{noise:>8g}{auc:>12.3f}{accuracy:>12.3f}")
 
 

@@ -84,8 +84,8 @@ def main() -> None:
                 if key == "u":
                     break  # the row of the last decision comes back
         ActionChains(driver).send_keys("/").perform()
-        found = "document.querySelectorAll('#found button').length"
-        waits["find a value in all cells"] = [waited(driver, ActionChains(driver).send_keys("1.2345").perform, found)]
+        hits = "document.querySelectorAll('#found button').length"
+        waits["find a value in all cells"] = [waited(driver, ActionChains(driver).send_keys("1.2345").perform, hits)]
         ActionChains(driver).send_keys(Keys.ESCAPE).perform()
         exports = "document.querySelectorAll('#exports button').length"
         waits["results"] = [waited(driver, ActionChains(driver).send_keys("r").perform, exports)]

@@ -168,9 +168,9 @@ def test_runs_without_answers_for_held_out_rows_are_refused(before, tmp_path):
 
 def test_runs_that_held_out_too_few_rows_are_compared_by_their_suspects(before, after, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("dips._study.between.ENOUGH", 1_000)
-    found = compare_runs(before, after)
-    assert set(found["scores"].values()) == {None}
-    page = render_difference(found)
+    comparison = compare_runs(before, after)
+    assert set(comparison["scores"].values()) == {None}
+    page = render_difference(comparison)
     assert f"held out {len(after.held_out)} rows, and they need 1000" in page
     assert 'id="scores"' not in page
     assert "Suspects that are gone" in page

@@ -55,8 +55,8 @@ class Muon:
             return orthogonal(update) * max(update.shape[-2:]) ** 0.5
         layers, _, width = update.shape
         parts = update.view(layers, self.heads[name], 3, -1, width).transpose(1, 2)  # (L, 3, heads, head, width)
-        found = orthogonal(parts.reshape(3 * layers, width, width)) * width**0.5
-        return found.view(parts.shape).transpose(1, 2).reshape(update.shape)
+        directions = orthogonal(parts.reshape(3 * layers, width, width)) * width**0.5
+        return directions.view(parts.shape).transpose(1, 2).reshape(update.shape)
 
 
 class Optimiser:
