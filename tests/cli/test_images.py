@@ -214,6 +214,23 @@ def test_a_second_review_adds_to_the_first(run, place, tmp_path):
     assert frame.loc[desk.material.key_of(row), "reviewer"] == "bob"
 
 
+def test_a_stopped_training_does_not_go_on_with_other_corrections(place, tmp_path, monkeypatch):
+    corrections, begun = tmp_path / "corrections.csv", []
+
+    def stopped(album, settings, hidden, checkpoint, log, observer):
+        begun.append(not checkpoint.exists())
+        checkpoint.write_bytes(b"of a round")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dips._image_study.fitting.trained", stopped)
+    for label in ("keep", "keep", "unlabeled"):
+        corrections.write_text(f"file,label\n00.png,{label}\n")
+        with pytest.raises(KeyboardInterrupt):
+            fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place),
+                       corrections=corrections)  # fmt: skip
+    assert begun == [True, False, True]
+
+
 def test_a_review_of_images_may_begin_with_every_class_in_turn(place, tmp_path):
     run = fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place))
     queue = desk_of_run(run, order="useful").queue
@@ -284,6 +301,7 @@ def test_without_its_files_a_review_shows_what_the_run_holds(run, monkeypatch):
         (["-t", "colour"], 3, "has no column 'colour'"),
         (["--curator", "none"], 3, "judges no label"),
         (["--holdout", "0.02"], 3, "too few to hold out"),
+        (["--holdout", "0.99"], 3, "from 0 to 0.5; got 0.99"),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_trained(place, tmp_path, capsys, options, code, words):
@@ -325,6 +343,8 @@ def test_images_and_tables_are_not_confused(run, place, tmp_path, capsys):
     assert "was trained on images; name a folder" in said(capsys)[1]
     assert dips(["fit", str(table), "-t", "b", "--size", "32", "-o", str(tmp_path / "r")]) == 3
     assert "--size is for a folder of images" in said(capsys)[1]
+    assert dips(["fit", "nowhere", "-t", "b", "--labels", str(table), "-o", str(tmp_path / "r")]) == 3
+    assert "--labels is for a folder of images, and nowhere is none" in " ".join(said(capsys)[1].split())
     assert dips(["fit", str(table), "-o", str(tmp_path / "r")]) == 2
     assert "Missing option '--target'" in said(capsys)[1]
 

@@ -67,7 +67,7 @@ def test_the_positive_class_can_be_chosen():
         (["yes"] * 8 + [None] * 2, r"has the label 'yes' \(8 rows\)"),
         (np.linspace(0, 1, 12), "holds fractions such as 0.09.*: a quantity"),
         ([f"P{i}" for i in range(12)], "has 12 different labels in 12 labeled rows"),
-        (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed"),
+        (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed to learn"),
         (pd.to_datetime(["2024-01-01", "2024-01-02"] * 5), "holds timestamp.* values"),
     ],
 )

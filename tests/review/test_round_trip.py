@@ -64,7 +64,9 @@ def test_fit_takes_up_the_review_of_a_run_and_a_second_review_adds_to_it(finishe
 
 def test_the_review_can_be_taken_up_without_its_table(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
-    with pytest.raises(ReviewError, match="Nothing was decided"):
+    with pytest.raises(
+        ReviewError, match=r"Nothing was decided on .* yet; look at its suspects with dips review first"
+    ):
         corrections_of_run(Run(tmp_path / "run"))
     reviewed(desk, 6)
     before = corrections_frame(desk)

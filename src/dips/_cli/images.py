@@ -44,7 +44,8 @@ def refuse_options_for_images(context: typer.Context, target: str | None) -> str
     """Refuse options that only a folder of images has, and a table without a target; return the target."""
     wrong = next((name for name in FOR_IMAGES if _is_given(context, name)), None)
     if wrong is not None:
-        raise SettingsError(f"{option(wrong)} is for a folder of images, and this is a table; leave it out.")
+        data = context.params["data"][0]
+        raise SettingsError(f"{option(wrong)} is for a folder of images, and {data} is none; leave it out.")
     if target is None:
         context.fail("Missing option '--target' / '-t'.")
     return target

@@ -187,7 +187,7 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
             f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled rows, and at least "
-            f"{MIN_PER_CLASS} are needed to hold some out; label more rows of it{leave_out}."
+            f"{MIN_PER_CLASS} are needed to learn from some and judge the others; label more rows of it{leave_out}."
         )
 
 

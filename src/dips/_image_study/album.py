@@ -134,5 +134,10 @@ def source_of(settings: ImageSettings, album: Album) -> list[dict[str, Any]]:
     """What the study was made of: the folder, and the table of labels with its checksum."""
     sources: list[dict[str, Any]] = [{"path": str(album.folder), "rows": len(album.read.names)}]
     if settings.labels is not None:
-        sources.append({"path": settings.labels, "sha256": sha256(Path(settings.labels))})
+        sources.append(file_record(settings.labels))
     return sources
+
+
+def file_record(path: str) -> dict[str, str]:
+    """A file, and the checksum that shows whether it has changed."""
+    return {"path": path, "sha256": sha256(Path(path))}

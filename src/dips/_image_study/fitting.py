@@ -80,7 +80,8 @@ def fit_images(
     skip_damaged : bool
         Leave out files that cannot be read.
     holdout : float
-        Share of the labeled images that is held out to score a network that was not trained on them; 0 for none.
+        Share of the labeled images that is held out to score a network that was not trained on them, up to 0.5; 0
+        for none.
     seed : int
         Of everything random.
     force : bool

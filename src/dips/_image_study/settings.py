@@ -66,8 +66,8 @@ class ImageSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} must be at least 1; got {value}.")
-        if not 0 <= self.holdout < 1:
-            raise SettingsError(f"holdout is a share of the labeled images, from 0 to below 1; got {self.holdout}.")
+        if not 0 <= self.holdout <= 0.5:
+            raise SettingsError(f"holdout is the share of labels held out, from 0 to 0.5; got {self.holdout:g}.")
         if self.curator == "none":
             raise SettingsError("curator 'none' judges no label, so there is nothing to report; choose another.")
         if self.verified is not None and self.labels is None:

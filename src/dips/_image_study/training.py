@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._estimators.reasons import IMAGE
-from dips._image_study.album import Album, source_of
+from dips._image_study.album import Album, file_record, source_of
 from dips._image_study.settings import FILE, ImageSettings
 from dips._persistence.model import versions
 from dips._report import ImageFindings
@@ -59,7 +59,7 @@ def config_of(album: Album, settings: ImageSettings, command: str | None) -> dic
         "data": [str(album.folder)],
         "unlabeled": [],
         "sources": source_of(settings, album),
-        "corrections": None if settings.corrections is None else {"path": settings.corrections},
+        "corrections": None if settings.corrections is None else file_record(settings.corrections),
         "ids": [FILE],
         "damaged": album.read.damaged,
         "versions": versions(),

@@ -112,7 +112,7 @@ def corrections_of_run(run: Run) -> tuple[Path, float | None]:
     desk = Desk(material, _store(run, material))
     corrections = corrections_frame(desk)
     if not desk.decisions.settled():
-        raise ReviewError(f"Nothing was decided on {run.folder} yet; look at its suspects with  dips review first.")
+        raise ReviewError(f"Nothing was decided on {run.folder} yet; look at its suspects with dips review first.")
     error = reviewer_error(desk.decisions, len(material.classes))
     return write_corrections(corrections, review_folder(run)), error
 
