@@ -24,6 +24,7 @@ from dips._review.export import corrections_frame
 from dips._study.reviewing import desk_of_run, retraining
 from dips._study.run import Run
 from dips._tools.observer import Observer
+from dips.curators import ImageAuto
 from dips.exceptions import DataError, InputError, SettingsError
 from tests.review.reviews import correct, decide
 
@@ -254,6 +255,23 @@ def test_verified_labels_of_held_out_images_are_scored_apart(place, tmp_path, mo
     assert "On the 8 held-out images whose label is verified, accuracy is" in run.summary["scores"][1]
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"curator": ImageAuto()}, "curator takes a name here; got an object of type ImageAuto"),
+        ({"network": lambda n_classes, n_channels: None}, "network takes a name here"),
+        ({"verified": [True]}, "verified takes a name here"),
+        ({"steps": 4.5}, "steps must be a whole number of at least 1; got 4.5"),
+        ({"steps": "4"}, "steps must be a whole number of at least 1; got '4'"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
+        ({"holdout": None}, "from 0 to 0.5; got None"),
+    ],
+)
+def test_settings_of_the_wrong_type_are_refused_before_anything_is_read(tmp_path, settings, words):
+    with pytest.raises(SettingsError, match=words):
+        fit_images(tmp_path, tmp_path / "run", **settings)
+
+
 def test_an_audit_of_images_is_one_of_tables_with_pictures(place, tmp_path):
     judged = audit_images(place / "colors", **QUICKLY, **labels_of(place), curator="percentile", verified="checked")
     assert judged.samples["file"].tolist() == sorted(judged.samples["file"])
@@ -261,6 +279,7 @@ def test_an_audit_of_images_is_one_of_tables_with_pictures(place, tmp_path):
     assert len(suspects)
     assert not suspects["verified"].any()
     assert "suspect" in judged._repr_html_()
+    assert "array" not in repr(judged)
     review = judged.review(tmp_path / "kept", reviewer="anna")
     try:
         desk = review._desk

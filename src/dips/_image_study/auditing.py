@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class ImageAudit(Pictured):
     """
 
     classifier: ImageClassifier
-    findings: ImageFindings
+    findings: ImageFindings = field(repr=False)
     folder: Path
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,9 @@ class ImageSettings:
         return cls(**given | listed | files | {"merge_labels": merge, "map_label": names})
 
     def __post_init__(self) -> None:
+        self._check_names()
+        self._check_numbers()
         check_network(self.network)
-        for name in ("steps", "rounds", "size"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingsError(f"{name} must be at least 1; got {value}.")
-        if not 0 <= self.holdout <= 0.5:
-            raise SettingsError(f"holdout is the share of labels held out, from 0 to 0.5; got {self.holdout:g}.")
         if self.curator == "none":
             raise SettingsError("curator 'none' judges no label, so there is nothing to report; choose another.")
         if self.verified is not None and self.labels is None:
@@ -76,6 +73,22 @@ class ImageSettings:
             path = getattr(self, name)
             if path is not None and not Path(path).is_file():
                 raise SettingsError(f"{name} names {path}, which is not a file.")
+
+    def _check_names(self) -> None:
+        """Refuse objects now: a run folder could not keep them, which would show after the training only."""
+        for name in ("target", "id", "verified", "network", "curator"):
+            value = getattr(self, name)
+            if not isinstance(value, str | None):
+                kind = type(value).__name__
+                raise SettingsError(f"{name} takes a name here; got an object of type {kind}.")
+
+    def _check_numbers(self) -> None:
+        for name, least in (("steps", 1), ("rounds", 1), ("size", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int) and least <= value < 2**32):
+                raise SettingsError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+        if not (isinstance(self.holdout, Real) and 0 <= self.holdout <= 0.5):
+            raise SettingsError(f"holdout is the share of labels held out, from 0 to 0.5; got {self.holdout!r}.")
 
     @property
     def n_rounds(self) -> int:
