@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from dips._data.verified import Verified
 from dips.curators import CURATORS, ImageAuto
 from dips.curators._base import Evidence
 from dips.vision import ImageClassifier
@@ -127,7 +128,7 @@ def test_too_few_labels_show_nothing():
 def test_a_verified_label_cannot_be_wrong():
     is_verified = np.zeros(N_IMAGES, dtype=bool)
     is_verified[np.flatnonzero(labeled(0.2)[2])[:5]] = True
-    run = run_of(ImageAuto(**CURATOR), 0.2, is_verified=is_verified)
+    run = run_of(ImageAuto(**CURATOR), 0.2, verified=Verified(is_verified, np.full(N_IMAGES, -1)))
     assert run.useful[is_verified].all()
     assert (run.p_wrong[is_verified] == 0).all()
 

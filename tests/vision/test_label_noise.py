@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from dips._data.verified import Verified
 from dips.vision._label_noise import estimate_label_noise, trust
 
 N_CLASSES = 5
@@ -41,6 +42,26 @@ def test_labels_given_a_probability_are_wrong_about_as_often():
     bins = np.digitize(noise.p_wrong, [0.2, 0.4, 0.6, 0.8])
     gaps = [abs(((labels != truth) - noise.p_wrong)[bins == k].sum()) for k in range(5)]
     assert sum(gaps) / labels.size < 0.1
+
+
+def test_verified_labels_tell_how_many_of_the_others_are_wrong():
+    truth, answers = pilots(400, skill=0.5)  # pilots that know little
+    _, opinions = pilots(2000, skill=0.5, random_state=2)
+    given = flipped(truth, 0.4)
+    checked = np.arange(400) < 150
+    labels, verified = np.where(checked, truth, given), Verified(checked, np.where(checked, given, -1))
+    alone = estimate_label_noise(answers[0], opinions, given)
+    told = estimate_label_noise(answers[0], opinions, labels, verified)
+    assert abs(told.rate - 0.4) < abs(alone.rate - 0.4)
+    assert told.low < 0.4 < told.high
+    assert told.high - told.low < alone.high - alone.low
+
+
+def test_labels_that_were_verified_and_kept_show_that_there_is_no_noise():
+    truth, answers = pilots(400, skill=0.5)
+    _, opinions = pilots(2000, skill=0.5, random_state=2)
+    kept = Verified(np.arange(400) < 150, np.where(np.arange(400) < 150, truth, -1))
+    assert estimate_label_noise(answers[0], opinions, truth, kept).high < 0.1
 
 
 def test_pilots_that_contradict_each_other_accuse_no_label():

@@ -53,7 +53,15 @@ class Album:
     @property
     def labels(self) -> pd.Series:
         """Labels as texts, None where there is none, by the names of the files."""
-        texts = [None if label is None else str(label) for label in self.target.names(self.target.codes)]
+        return self._texts(self.target.codes)
+
+    @property
+    def labels_before(self) -> pd.Series:
+        """What verified labels were before, where that is known."""
+        return self._texts(self.verified.before)
+
+    def _texts(self, codes: Array) -> pd.Series:
+        texts = [None if label is None else str(label) for label in self.target.names(codes)]
         return pd.Series(texts, pd.Index(self.read.names, name=FILE), dtype=object)
 
     @property

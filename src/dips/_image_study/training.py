@@ -43,7 +43,8 @@ def trained(
     if hidden is not None:
         labels, verified = labels.where(~hidden, None), verified & ~hidden
     with caught_warnings() as messages:
-        fit_observed(clf, album.images, labels, verified=verified, observer=observer)
+        before = album.labels_before
+        fit_observed(clf, album.images, labels, verified=verified, y_given=before, observer=observer)
     log.add("the network", messages)
     return clf
 

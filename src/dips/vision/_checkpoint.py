@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dips._tools.arrays import Array
+from dips._data.verified import Verified
 from dips._tools.checkpoints import as_text, learned, read_checkpoint, relearn, restoring
 from dips._tools.files import write_whole
 from dips.vision._image_pool import ImagePool
@@ -19,13 +19,14 @@ _KEPT = ("useful", "confidence", "aleatoric", "unseen", "p_wrong", "curves", "ro
 _ROWS_IN_DIGEST = 1000
 
 
-def describe(pool: ImagePool, *settings: Any, is_verified: Array | None = None) -> str:
+def describe(pool: ImagePool, *settings: Any, verified: Verified | None = None) -> str:
     """Describe what must be the same for a training to continue: settings, labels and a sample of the images."""
     digest = hashlib.sha256(pool.labels.cpu().numpy().tobytes())
     every = max(1, pool.images.shape[0] // _ROWS_IN_DIGEST)
     digest.update(pool.images[::every].cpu().numpy().tobytes())
-    if is_verified is not None and is_verified.any():
-        digest.update(is_verified.tobytes())
+    if verified is not None and verified.mask.any():
+        digest.update(verified.mask.tobytes())
+        digest.update(verified.before[verified.mask].tobytes())
     return " ".join([*map(as_text, settings), f"data={digest.hexdigest()[:16]}"])
 
 

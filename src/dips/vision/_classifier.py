@@ -181,7 +181,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None) -> ImageClassifier:
+    def fit(
+        self, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None, y_given: Any = None
+    ) -> ImageClassifier:
         """Learn from labeled and unlabeled images.
 
         Parameters
@@ -193,11 +195,14 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
         verified : mask (n,), optional
             Labels that somebody has checked: never suspects, and trained on in every round.
+        y_given : as y, optional
+            Labels as they were before somebody checked them. How often the verified ones differ says how many of the
+            others are wrong.
         """
         log = None if self.log is None else output_file("log", self.log)
         _distributed.join(device_of(self.device))  # of several processes, only the first shows and logs anything
         with FitObserver(bool(self.verbose), recipe_of(self).images_per_step, log) as observer:
-            fit_observed(self, X, y, X_val, y_val, verified, observer)
+            fit_observed(self, X, y, X_val, y_val, verified, y_given, observer)
         return self
 
     def save(self, path: str | Path) -> None:

@@ -58,12 +58,12 @@ def recipe_of(clf: ImageClassifier) -> Recipe:
 
 def fit_observed(
     clf: ImageClassifier, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None,
-    observer: Observer | None = None,
+    y_given: Any = None, observer: Observer | None = None,
 ) -> None:  # fmt: skip
     """Fit a classifier, watched by an observer of one's own; the others are the parameters of its ``fit``."""
     images = as_images(X)
     labels = labels_of_rows(clf, y, images.shape[0], "images")
-    is_verified = check_verified(verified, None, [labels])[0].mask
+    checked = check_verified(verified, y_given, [labels])[0]
     recipe, curator = recipe_of(clf), resolve_curator(clf.curator, "images")
     checkpoint = None if clf.checkpoint is None else output_file("checkpoint", clf.checkpoint)
     plan = CurationPlan(
@@ -83,7 +83,7 @@ def fit_observed(
         validation=validation,
         observer=observer,
         path=checkpoint,
-        is_verified=is_verified,
+        verified=checked,
     )
     interleave([rounds.proceed()])
     _keep(clf, rounds, labels, row_names(y))
@@ -109,7 +109,7 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
         useful=run.useful & (run.is_given | is_pseudo),
         p_wrong=run.p_wrong,
         check_gain=_check_gain(run, labels.classes.size),
-        verified=run.is_verified,
+        verified=run.verified.mask,
         suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
         index=index,
     )
@@ -122,7 +122,7 @@ def _check_gain(run: ImageRounds, n_classes: int) -> Array:
     """What a look at each label is worth; NaN where nothing is believed of labels."""
     gain, given = np.full(run.p_wrong.shape, np.nan), run.is_given
     if not np.isnan(run.p_wrong[given]).any():
-        gain[given] = check_gain(run.p_wrong[given], run.labels[given], run.is_verified[given], n_classes)
+        gain[given] = check_gain(run.p_wrong[given], run.labels[given], run.verified.mask[given], n_classes)
     return gain
 
 

@@ -41,7 +41,7 @@ class Gate(Verdicts):
             run.observer.on_step(pilots.n_done, n_steps * self.curator.n_pilots)
             yield
         answers, labels = pilots.answers(), run.labels[run.rows]
-        noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels)
+        noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
         self._remember(noise.p_wrong)
         if self.curator.is_dirty:
@@ -71,7 +71,7 @@ class Gate(Verdicts):
 
     def _remember(self, p_wrong: Array) -> None:
         run = self.run
-        run.p_wrong[run.rows] = np.where(run.is_verified[run.rows], 0.0, p_wrong)
+        run.p_wrong[run.rows] = np.where(run.verified.mask[run.rows], 0.0, p_wrong)
 
     def _pilot_steps(self) -> int:
         n_steps = self.run.recipe.schedule.n_steps

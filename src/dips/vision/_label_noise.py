@@ -16,10 +16,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from dips._beliefs.belief import believe
-from dips._beliefs.noise import likely_range
+from dips._beliefs.noise import likely_range, seen_through
+from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
 _RATES = np.linspace(0, 0.6, 31)
+_LEAST_SEEN = 1e-12  # a rate of 0 cannot explain a verified label that was another before
 _LEAST_PROBABILITY = 1e-3  # how sure a pilot can be that an image is not of a class
 
 
@@ -40,7 +42,9 @@ class LabelNoise:
     p_wrong: Array
 
 
-def estimate_label_noise(answers: Array, opinions: Array, labels: Array) -> LabelNoise:
+def estimate_label_noise(
+    answers: Array, opinions: Array, labels: Array, verified: Verified | None = None
+) -> LabelNoise:
     """Estimate the noise by pilots.
 
     Parameters
@@ -48,11 +52,11 @@ def estimate_label_noise(answers: Array, opinions: Array, labels: Array) -> Labe
     answers : (n, C) probabilities of each labeled image by a pilot that was not trained on its label
     opinions : (pilots, m, C) of the same unlabeled images by every pilot
     labels : (n,) codes
+    verified : which of the labels were checked, and what they were before
     """
-    p = softmax(trust(opinions) * _log(answers), axis=1)
-    of_label = p[np.arange(labels.size), labels]
-    seen = (1 - _RATES[:, None]) * of_label + _RATES[:, None] * (1 - of_label) / (p.shape[1] - 1)  # (rates, n)
-    log_likelihood = np.log(seen).sum(axis=1)
+    p, verified = softmax(trust(opinions) * _log(answers), axis=1), verified or Verified.nothing(labels.size)
+    seen = [(p * seen_through(rate, labels, verified, p.shape[1])).sum(axis=1) for rate in _RATES]  # (rates, n)
+    log_likelihood = np.log(np.maximum(seen, _LEAST_SEEN)).sum(axis=1)
     posterior = softmax(log_likelihood)
     low, high = likely_range(_RATES, log_likelihood)
     heard = np.flatnonzero(posterior > 1e-3)

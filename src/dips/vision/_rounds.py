@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
+from dips._data.verified import Verified
 from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for
 from dips._tools.arrays import Array, Rows
@@ -82,7 +83,7 @@ class ImageRounds:
         Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
         Where to save a checkpoint after every round; if the file exists, training continues from it.
-    is_verified : (n,) mask, optional
+    verified : Verified, optional
         Labels that somebody has checked; they are always trained on.
     """
 
@@ -97,15 +98,15 @@ class ImageRounds:
         validation: tuple[Tensor, Array] | None = None,
         observer: Observer | None = None,
         path: Path | None = None,
-        is_verified: Array | None = None,
+        verified: Verified | None = None,
     ) -> None:
         self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
         self.validation, self.path = validation, path
         self.observer = observer or Observer()
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
-        self.is_verified = np.zeros(self.labels.size, dtype=bool) if is_verified is None else is_verified
-        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed, is_verified=self.is_verified)
+        self.verified = verified or Verified.nothing(self.labels.size)
+        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed, verified=self.verified)
         self.rows = np.flatnonzero(self.is_given)
         self.seed = seed
         rng = np.random.RandomState(seed)
@@ -115,7 +116,7 @@ class ImageRounds:
         self.training = Training(pool, recipe, self.rows, seed_of_training)
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric, self.p_wrong = np.full((3, self.labels.size), np.nan)
-        self.p_wrong[self.is_verified] = 0.0
+        self.p_wrong[self.verified.mask] = 0.0
         self.unseen: Array | None = None  # (n_given, C) by networks not trained on the label, or not in the last round
         self.curves: dict[tuple[int, int], Array] = {}  # (round, checkpoint): probability of each given label
         self.round, self.elapsed_s, self.history = 0, 0.0, list[dict[str, Any]]()

@@ -52,7 +52,7 @@ class Verdicts:
             labels = run.labels[run.rows]
             folds = list(training_and_test(labels, self._n_parts, run.order))
             stays = folds[run.round % len(folds)][0]
-            useful = useful & (stays | run.is_verified[run.rows] | ~np.isin(labels, labels[useful & stays]))
+            useful = useful & (stays | run.verified.mask[run.rows] | ~np.isin(labels, labels[useful & stays]))
         return run.rows[useful]
 
     def after_round(self, dynamics: Dynamics, watched: Rows, trained_on: Rows) -> None:
@@ -65,7 +65,7 @@ class Verdicts:
 
     def _judge(self, dynamics: Dynamics, watched: Rows) -> None:
         run, evidence = self.run, self._evidence(dynamics, watched)
-        run.useful[watched] = judge(run.curator, evidence, run.is_verified[watched])
+        run.useful[watched] = judge(run.curator, evidence, run.verified.mask[watched])
         run.confidence[watched], run.aleatoric[watched] = evidence.confidence, evidence.aleatoric
 
     def _evidence(self, dynamics: Dynamics, watched: Rows) -> Evidence:
