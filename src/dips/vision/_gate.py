@@ -43,7 +43,7 @@ class Gate(Verdicts):
         answers, labels = pilots.answers(), run.labels[run.rows]
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
-        self._remember(noise.p_wrong)
+        self._remember(noise.p_wrong, run.rows)
         if self.curator.is_dirty:
             run.unseen = answers
             yield from super().start()
@@ -56,22 +56,21 @@ class Gate(Verdicts):
         """Judge the labels again, if they are dirty; else only note how they were learned."""
         if self.curator.is_dirty:
             super().after_round(dynamics, watched, trained_on)
-            self._believe()
+            self._believe(~np.isin(self.run.rows, trained_on))
             return
         run, learned = self.run, dynamics.at(self._labels_of(watched, dynamics))
         run.confidence[watched], run.aleatoric[watched] = learned["confidence"], learned["aleatoric"]
 
-    def _believe(self) -> None:
-        """Renew the probability of each label to be wrong: networks now know more than the pilots did."""
+    def _believe(self, sat_out: Array) -> None:
+        """Renew the probability to be wrong of labels that sat out: the network knows more than the pilots did."""
         run = self.run
         if run.unseen is not None:
-            labels = run.labels[run.rows]
-            believed = believe(run.unseen, labels, self.curator.noise_rate_)
-            self._remember(1 - believed[np.arange(labels.size), labels])
+            labels, p = run.labels[run.rows[sat_out]], run.unseen[sat_out]
+            right = believe(p, labels, self.curator.noise_rate_)[np.arange(labels.size), labels]
+            self._remember(1 - right, run.rows[sat_out])
 
-    def _remember(self, p_wrong: Array) -> None:
-        run = self.run
-        run.p_wrong[run.rows] = np.where(run.verified.mask[run.rows], 0.0, p_wrong)
+    def _remember(self, p_wrong: Array, rows: Rows) -> None:
+        self.run.p_wrong[rows] = np.where(self.run.verified.mask[rows], 0.0, p_wrong)
 
     def _pilot_steps(self) -> int:
         n_steps = self.run.recipe.schedule.n_steps
