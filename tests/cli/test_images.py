@@ -189,7 +189,7 @@ def test_corrections_find_their_image_in_a_folder_that_has_grown(place, tmp_path
 def test_the_review_can_train_again(run, place, tmp_path):
     corrections = tmp_path / "corrections.csv"
     pd.DataFrame({"file": ["00.png"], "label": ["keep"]}).to_csv(corrections, index=False)
-    plan = retraining(run, [place / "colors"])(corrections, 0.1)
+    plan = retraining(run, [place / "colors"])(corrections)
     (_, command), (_, compare) = plan.commands
     assert [name for name, _ in plan.commands] == ["training", "comparing"]
     assert command[:5] == [sys.executable, "-m", "dips", "fit", str(place / "colors")]

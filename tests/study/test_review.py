@@ -58,7 +58,7 @@ def test_corrections_become_verified_labels(place, before, after):
     assert samples.loc[verified, "given_label"].tolist() == truth[verified].tolist()
     assert (samples.loc[lines.index[lines == "unlabeled"], "source"] != "given").all()
     assert after.config["corrections"]["rows"] == len(lines)
-    assert any("labels are verified" in note for note in after.summary["notes"])
+    assert any("Verified labels: " in note for note in after.summary["notes"])
 
 
 def test_corrections_leave_the_held_out_rows_as_they_are(before, after):

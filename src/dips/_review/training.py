@@ -16,7 +16,6 @@ import pandas as pd
 from dips._persistence.export import to_csv
 from dips._review.desk import Desk
 from dips._review.export import corrections_frame
-from dips._review.statistics import reviewer_error
 from dips._tools.files import write_whole
 from dips.exceptions import ReviewError
 
@@ -46,10 +45,10 @@ class TrainingAgain:
     Parameters
     ----------
     place : folder for the files of corrections
-    plan : gives the commands for a file of corrections, and for how often it is wrong, if that is known
+    plan : gives the commands for a file of corrections
     """
 
-    def __init__(self, place: Path, plan: Callable[[Path, float | None], TrainingPlan]) -> None:
+    def __init__(self, place: Path, plan: Callable[[Path], TrainingPlan]) -> None:
         self._place, self._make_plan = place, plan
         self._lock = threading.Lock()
         self._state: dict[str, Any] = {"state": IDLE, "stage": "", "fraction": 0.0, "error": "", "made": ""}
@@ -65,7 +64,7 @@ class TrainingAgain:
             if self._state["state"] == RUNNING:
                 raise ReviewError("A training is running already.")
             path = write_corrections(corrections, self._place)
-            plan = self._make_plan(path, reviewer_error(desk.decisions, len(desk.material.classes)))
+            plan = self._make_plan(path)
             self._state = {"state": RUNNING, "stage": "starting", "fraction": 0.0, "error": "", "made": plan.made}
         threading.Thread(target=self._run, args=(plan,), daemon=True, name="train again").start()
         return self.state()

@@ -40,7 +40,7 @@ def review(
     if column is not None:
         verified = replace(verified, mask=_marked(table, column, target))
     if corrections is None:
-        note = f"{verified.mask.sum():,} labels are verified{_in_doubt(error)}."
+        note = f"Verified labels: {verified.mask.sum():,}{_in_doubt(error)}."
         return target, verified, [note] if column is not None else []
     keys = Table(table.columns.select(ids), table.source) if ids else None
     after = corrections.apply(target.names(target.codes), keys)
@@ -72,7 +72,7 @@ def _note(before: Array, after: Array, verified: Verified) -> str:
     n_changed = int((verified.mask & (before != UNLABELED) & (before != after)).sum())
     n_new = int((verified.mask & (before == UNLABELED)).sum())
     n_unlabeled = int(((before != UNLABELED) & (after == UNLABELED)).sum())
-    parts = [f"{verified.mask.sum():,} labels are verified; {n_changed:,} of them were corrected"]
+    parts = [f"Verified labels: {verified.mask.sum():,}, of which {n_changed:,} corrected"]
     parts += [f"{n_new:,} are new"] if n_new else []
     parts += [f"{n_unlabeled:,} rows count as unlabeled"] if n_unlabeled else []
     return f"{', '.join(parts)}{_in_doubt(verified.error)}."

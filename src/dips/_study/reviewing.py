@@ -36,7 +36,7 @@ from dips._study.account import id_columns
 from dips._study.data import read_data
 from dips._study.folder import MARK, REVIEW
 from dips._study.run import Run
-from dips._study.settings import Settings, believes
+from dips._study.settings import Settings
 from dips._tools.files import expanded, sha256, without_nan
 from dips.exceptions import DataError, ReviewError
 
@@ -264,10 +264,10 @@ def _checksum(run: Run) -> str:
     return hashlib.sha256("".join(parts).encode()).hexdigest()
 
 
-def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float | None], TrainingPlan]:
+def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path], TrainingPlan]:
     """How a run is made again with corrections, beside the first one, and compared with it."""
 
-    def plan(corrections: Path, error: float | None) -> TrainingPlan:
+    def plan(corrections: Path) -> TrainingPlan:
         out = _beside(run.folder.resolve())
         page = out / "comparison.html"
         python = [sys.executable, "-m", "dips"]
@@ -276,7 +276,7 @@ def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float |
             *python, "fit", *map(str, paths), *unlabeled, "--config", str(run.folder / MARK), "--json", "-o", str(out),
             "--corrections", str(corrections.resolve()),
         ]  # fmt: skip
-        fit += _labels_of_images(run) if run.config.get("unit") == IMAGE else _told(error, run)
+        fit += _labels_of_images(run) if run.config.get("unit") == IMAGE else []
         compare = [*python, "compare", str(run.folder), str(out), "-o", str(page)]
         return TrainingPlan([("training", fit), ("comparing", compare)], page, str(out))
 
@@ -286,12 +286,6 @@ def retraining(run: Run, paths: Sequence[Path | str]) -> Callable[[Path, float |
 def _labels_of_images(run: Run) -> list[str]:
     table = run.config["settings"]["labels"]
     return [] if table is None else ["--labels", str(_place(run, table))]
-
-
-def _told(error: float | None, run: Run) -> list[str]:
-    if error is None or not believes(run.config["settings"]["curator"]):
-        return []
-    return ["--reviewer-error", f"{error:.3f}"]
 
 
 def _beside(folder: Path) -> Path:
