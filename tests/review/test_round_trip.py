@@ -182,7 +182,7 @@ def test_rows_that_two_people_judged_tell_how_often_they_err(finished, tmp_path,
     remarks = capsys.readouterr().err
     assert (
         "about 2.9 % of the answers are wrong. --reviewer-error 0.029" in remarks
-    )  # a hint: nothing is weighed unasked
+    )  # only a hint
     assert "taken for wrong" not in remarks
     assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run, "--curator", "dips"]) == 0
     assert "--reviewer-error" not in capsys.readouterr().err
