@@ -57,7 +57,8 @@ def scored(gain, recall, name="curated"):
     models = [{"name": "plain", "chosen": name == "plain", "test": test}]
     if name != "plain":
         models.append({"name": name, "chosen": True, "test": test})
-    return {"models": models, "metric": "accuracy", "quality": {"recall": recall}}
+    baseline = {"label": "no", "accuracy": 0.8}
+    return {"models": models, "metric": "accuracy", "quality": {"recall": recall}, "baseline": baseline}
 
 
 RECALL = [
@@ -138,7 +139,8 @@ def compared(gain, **changed):
         {"name": "curated", "title": "curated labels", "chosen": True, "test": kept},
     ]
     recall = [{"label": "ill", "n": 30, "predicted": 30, "chosen": 20, "plain": 20, "won": 1, "lost": 1}]
-    return {"metric": "accuracy", "models": models, "quality": {"recall": recall}, "baseline": {}} | changed
+    baseline = {"label": "ill", "accuracy": 1.0} | changed.pop("baseline", {})
+    return {"metric": "accuracy", "models": models, "quality": {"recall": recall}, "baseline": baseline} | changed
 
 
 def test_probabilities_that_are_worse_are_said_to_be():
@@ -148,11 +150,18 @@ def test_probabilities_that_are_worse_are_said_to_be():
 
 
 def test_the_simplest_answer_is_scored_by_what_decides():
-    sentence = score_sentences(compared(0.0, metric="roc_auc", baseline={"label": "ill", "roc_auc": 0.5}))[-1]
+    sentence = score_sentences(compared(0.0, metric="roc_auc", baseline={"roc_auc": 0.5}))[-1]
     assert "Its ROC AUC would be 0.500: the kept model is not clearly better." in sentence
-    sentence = score_sentences(compared(0.0, metric="log_loss", baseline={"label": "ill", "log_loss": 0.8}))[-1]
+    sentence = score_sentences(compared(0.0, metric="log_loss", baseline={"log_loss": 0.8}))[-1]
     assert "clearly better" in sentence
     assert "not clearly better" not in sentence
+
+
+def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
+    tie = [{"label": label, "n": 10, "chosen": 5, "plain": 5, "won": 0, "lost": 0} for label in ("no", "yes")]
+    always = {"label": "yes", "accuracy": 0.5}  # the most frequent in training
+    sentences = score_sentences(compared(0.0, quality={"recall": tie}, baseline=always))
+    assert sentences[-1] == "Always answering 'yes' would have an accuracy of 50.0 %."
 
 
 def test_a_short_list_is_not_said_to_go_on():

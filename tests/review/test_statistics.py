@@ -91,6 +91,17 @@ def test_the_next_ten_are_worth_less_where_little_was_found(finished, tmp_path):
     assert few < many
 
 
+def test_nothing_is_promised_after_a_few_looks_where_nothing_is_believed(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    desk.material.account["p_wrong"] = np.nan
+    suspects = [row for row in desk.queue.rows if row not in desk.queue.checks]
+    for k, row in enumerate(suspects[:10]):
+        assert desk.progress("anna")["next"]["worth"] is None
+        (correct if k % 2 else decide)(desk, "anna", row)
+    progress = desk.progress("anna")["next"]
+    assert progress["worth"] == progress["n"] / 2
+
+
 def test_agreement_names_pairs_and_what_is_divided(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
     for k, row in enumerate(desk.queue.rows[:8]):

@@ -72,18 +72,16 @@ def _recall_sentences(quality: dict[str, Any]) -> list[str]:
 
 
 def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
-    """Say what the most frequent answer alone would score, by accuracy and by what decided."""
-    recall, metric = summary["quality"].get("recall"), summary["metric"]
-    if not recall:
-        return []
-    usual, n = max(recall, key=lambda r: r["n"]), sum(r["n"] for r in recall)
-    accuracy = chosen["test"]["accuracy"]
-    beaten = "" if accuracy["value"] > usual["n"] / n else " The kept model does not beat that."
-    simplest = f"Always answering '{usual['label']}' would have an accuracy of {100 * usual['n'] / n:.1f} %.{beaten}"
-    baseline = (summary.get("baseline") or {}).get(metric)
-    if metric == "accuracy" or baseline is None:
+    """Say what always giving one answer, the most frequent in training, would score, by accuracy and what decided."""
+    baseline, metric = summary["baseline"], summary["metric"]
+    usual = baseline["accuracy"]
+    beaten = "" if chosen["test"]["accuracy"]["value"] > usual else " The kept model does not beat that."
+    simplest = f"Always answering '{baseline['label']}' would have an accuracy of {amount('accuracy', usual)}.{beaten}"
+    if metric == "accuracy" or baseline.get(metric) is None:
         return [simplest]
     score = chosen["test"][metric]
-    is_better = score["high"] < baseline if metric in SMALLER_IS_BETTER else score["low"] > baseline
+    is_better = score["high"] < baseline[metric] if metric in SMALLER_IS_BETTER else score["low"] > baseline[metric]
     verdict = "clearly better" if is_better else "not clearly better"
-    return [f"{simplest} Its {title_of(metric)} would be {amount(metric, baseline)}: the kept model is {verdict}."]
+    return [
+        f"{simplest} Its {title_of(metric)} would be {amount(metric, baseline[metric])}: the kept model is {verdict}."
+    ]

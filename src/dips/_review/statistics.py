@@ -150,8 +150,8 @@ def _next_ten(
     rows = [row for row, _ in zip(ahead, range(_AHEAD), strict=False)]
     believed = _believed(material, rows)
     if np.isnan(believed).any():
-        rate = share(_n_wrong(looked), len(looked))
-        return {"n": len(rows), "worth": None if rate is None else rate.value * len(rows)}
+        is_known = len(looked) >= _AHEAD  # one look would promise ten wrong labels, or none
+        return {"n": len(rows), "worth": _n_wrong(looked) / len(looked) * len(rows) if is_known else None}
     expected = float(np.nansum(_believed(material, list(looked))))
     factor = (_n_wrong(looked) + _PRIOR) / (expected + _PRIOR)
     return {"n": len(rows), "worth": float(min(believed.sum() * factor, len(rows)))}
