@@ -119,6 +119,21 @@ def test_an_audit_for_machines_can_fail(place, capsys):
     assert code == (6 if record["suspects"] else 0)
 
 
+def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ImageAuto, "is_dirty", property(lambda curator: False))
+    options = labeled(place, "--steps", "4", "--network", "tiny")
+    assert dips(["audit", *options, "--fail-above", "0", "-o", str(tmp_path / "listed.csv")]) == 0
+    out, _ = said(capsys)
+    assert re.search(r"none of 30 is suspect\.\s+Listed are the \d+ that are most likely to be wrong: a ranking", out)
+    listed = pd.read_csv(tmp_path / "listed.csv")
+    assert listed["p_wrong"].is_monotonic_decreasing
+    assert f"Listed are the {len(listed)} " in out
+    assert dips(["audit", *options, "--json"]) == 0
+    told = json.loads(said(capsys)[0])
+    assert (told["n_suspects"], told["suspects"]) == (0, [])
+    assert [r["file"] for r in told["ranked"]] == listed["file"].tolist()
+
+
 def test_new_images_are_predicted(run, place, tmp_path, capsys):
     for out in ("p.csv", "p.parquet"):
         assert dips(["predict", str(run.folder), str(place / "colors"), "-o", str(tmp_path / out)]) == 0

@@ -15,7 +15,9 @@ from PIL import Image
 from sklearn.exceptions import NotFittedError
 
 from dips._report import ImageFindings, render, summarize_images
+from dips._report.suspects import suspects_of, suspicion_ranks
 from dips._report.thumbnails import MAX_SIDE, Thumbnails
+from dips.curators import ImageAuto
 from dips.vision import ImageClassifier
 from dips.vision._report import findings_of
 
@@ -216,3 +218,34 @@ def test_labels_that_nobody_judged_are_not_reported(tmp_path):
     clf, X = fitted_to_images(curator="none", n_rounds=1, n_steps=2)
     with pytest.raises(ValueError, match='curator="none" judged no label'):
         clf.write_report(tmp_path / "labels.html", X)
+
+
+@pytest.fixture(scope="module")
+def little_noise():
+    """A classifier whose pilots do not open the gate."""
+    return fitted_to_images(curator=ImageAuto(least_noise=0.99))
+
+
+def test_where_none_is_suspect_the_most_probably_wrong_are_ranked(little_noise):
+    findings = findings_of(*little_noise)
+    summary, given = summarize_images(findings), findings.account[findings.is_given]
+    listed = suspects_of(findings.account)
+    assert given["useful"].all()
+    assert summary["labels"]["n_suspects"] == 0
+    assert 0 < summary["labels"]["n_listed"] == len(listed) < len(given)
+    assert listed["p_wrong"].is_monotonic_decreasing
+    assert listed["reason"].str.startswith("wrong with a probability of").all()
+    more_likely = listed[listed["p_wrong"] > 0.5]
+    assert len(more_likely)
+    assert more_likely["suggested_label"].notna().all()
+    assert "none is suspect. Listed are the" in summary["headline"]["labels"]
+    assert "a ranking, not a verdict" in summary["headline"]["labels"]
+    assert summary["next_steps"][0].startswith("Look at the first")
+    assert "suspect" not in summary["next_steps"][0]
+    assert "labels to look at; none is suspect" in render(summary)
+
+
+def test_a_verified_label_is_not_ranked(little_noise):
+    account = findings_of(*little_noise).account
+    first = account["suspicion"].eq(1).fillna(False).astype(bool)
+    assert suspicion_ranks(account.assign(verified=first))[first].isna().all()

@@ -81,17 +81,18 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
     with _ImageObserver(not given["as_json"]) as observer:
         judged = audit_images(given["data"][0], **settings, command=_command(), observer=observer)
     findings, suspects = judged.findings, judged.suspects()
-    n_labeled = int(findings.is_given.sum())
+    n_labeled, n_suspects = int(findings.is_given.sum()), int((~suspects["useful"]).sum())
     if given["out"] is not None:
         write_frame(judged.samples if given["every_row"] else suspects, given["out"])
     if given["report"] is not None:
         judged.write_report(given["report"])
     shares = {"estimated_share_wrong": findings.noise_rate, "share_wrong_interval": findings.noise_interval}
-    labels = shares | {"n_suspects": len(suspects)}
+    labels = shares | {"n_suspects": n_suspects, "n_listed": len(suspects)}
     if given["as_json"]:
         records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
         about = {"warnings": findings.warnings, "reading": {"notes": findings.notes}}
-        print_json({"n_labeled": n_labeled, **labels, "suspects": records, **about})
+        listed = {"suspects": records, "ranked": []} if n_suspects else {"suspects": [], "ranked": records}
+        print_json({"n_labeled": n_labeled, **labels, **listed, **about})
     else:
         _print_labels(labels, n_labeled)
         if len(suspects):
@@ -99,7 +100,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
         for path in (given["out"], given["report"]):
             if path is not None:
                 output().print(printable(f"Written: {path}"), soft_wrap=True)
-    return len(suspects) / n_labeled
+    return n_suspects / n_labeled
 
 
 def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool, as_json: bool) -> None:
@@ -178,10 +179,12 @@ def _need_torch() -> None:
 
 
 def _print_labels(labels: dict[str, Any], n_labeled: int) -> None:
-    from dips._report.label_words import label_summary
+    from dips._report.label_words import label_summary, ranking_in_words
 
     shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
     output().print(printable(label_summary(*shares, labels["n_suspects"], n_labeled)), soft_wrap=True)
+    if labels["n_listed"] and not labels["n_suspects"]:
+        output().print(printable(ranking_in_words(labels["n_listed"])), soft_wrap=True)
 
 
 def _command() -> str:

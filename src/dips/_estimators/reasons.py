@@ -9,7 +9,7 @@ import numpy as np
 from dips._tools.arrays import Array
 
 ROW, IMAGE = "row", "image"  # what labels are of
-_MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
+MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
 
 # The page fills in the same phrases for the rows that it shows.
 LEARNED = (
@@ -63,5 +63,5 @@ def reason(
     if np.isfinite(out_of_fold):
         parts.append(UNSEEN[unit].format(round(100 * out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
-    other = IF_WRONG if p_wrong < _MORE_LIKELY else OTHER
+    other = IF_WRONG if p_wrong < MORE_LIKELY else OTHER
     return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])

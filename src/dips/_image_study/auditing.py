@@ -66,7 +66,7 @@ class ImageAudit(Pictured):
         return without_nan(summarize_images(self.findings))
 
     def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first."""
+        """Given labels to look at first: the suspects; where none is, those most probably wrong, which are useful."""
         return suspects_of(self.samples, order)
 
     def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:

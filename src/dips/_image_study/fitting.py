@@ -12,6 +12,7 @@ from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
 from dips._persistence.export import write_frame
 from dips._report import ImageFindings
+from dips._report.suspects import is_suspect
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.run import Run
 from dips._study.warning_log import PythonWarnings, WarningLog
@@ -152,7 +153,8 @@ def _metrics(findings: ImageFindings, held_out: HeldOut | None) -> dict[str, Any
         "labels": {
             "estimated_share_wrong": findings.noise_rate,
             "share_wrong_interval": findings.noise_interval,
-            "n_suspects": int(account["suspicion"].notna().sum()),
+            "n_suspects": int(is_suspect(account).sum()),
+            "n_listed": int(account["suspicion"].notna().sum()),
         },
         "reading": {"notes": findings.notes},
         "warnings": findings.warnings,

@@ -98,7 +98,7 @@ function describe(data, curves, i) {
   const wrong = wrongAt(points, i) >= 0 ? [`wrong with a probability of ${Math.round(points.wrong[i] / 10)} %`] : [];
   const learned = points.watched ?? true ? [`confidence ${(points.confidence[i] / 1000).toFixed(2)}`, `uncertainty ${(points.aleatoric[i] / 1000).toFixed(2)}`] : [];
   const measured = [...wrong, ...learned].join(", ");
-  const why = points.rank[i] > 0 ? `Suspect number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Useful" : "Suspect"}: ${measured}.`;
+  const why = points.rank[i] > 0 ? `${points.useful[i] ? "Ranked" : "Suspect"} number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Useful" : "Suspect"}: ${measured}.`;
   box.append(make("p", { class: "fine" }, why));
   if (points.pictures) box.append(pictures(data, i));
   if (curves && (i + 1) * points.n_curve <= curves.length) {

@@ -13,7 +13,7 @@ from dips._estimators.reasons import IMAGE, phrases, reason
 from dips._persistence.model import versions
 from dips._report.points import packed_curves, points_of, short, thresholds_of
 from dips._report.segments import instead_of, noise_by_class
-from dips._report.suspects import suspicion_ranks
+from dips._report.suspects import is_suspect, suspicion_ranks
 from dips._report.thumbnails import Thumbnails
 from dips._report.words import headline, next_steps
 from dips._tools.arrays import Array, Rows
@@ -91,7 +91,7 @@ def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator
 def summarize_images(findings: ImageFindings) -> dict[str, Any]:
     """Return what the page shows: the summary of a table without what only tables have, and how the training went."""
     account = findings.account
-    other_fits = account["suspicion"].notna() & account["suggested_label"].notna()
+    other_fits = is_suspect(account) & account["suggested_label"].notna()
     summary = {
         "unit": IMAGE,
         "target": findings.title,
@@ -102,7 +102,8 @@ def summarize_images(findings: ImageFindings) -> dict[str, Any]:
         "labels": {
             "share_wrong": findings.noise_rate,
             "interval": findings.noise_interval,
-            "n_suspects": int(account["suspicion"].notna().sum()),
+            "n_suspects": int(is_suspect(account).sum()),
+            "n_listed": int(account["suspicion"].notna().sum()),
             "n_other": int(other_fits.sum()),
             "n_useful": int((account["useful"] & findings.is_given).sum()),
         },

@@ -49,6 +49,18 @@ def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n
     return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"
 
 
+def ranking_in_words(n: int) -> str:
+    """Say what a list is of which no label is a suspect.
+
+    Examples
+    --------
+    >>> ranking_in_words(40)
+    'Listed are the 40 that are most likely to be wrong: a ranking, not a verdict.'
+    """
+    which = "is the one that is" if n == 1 else f"are the {n:,} that are"
+    return f"Listed {which} most likely to be wrong: a ranking, not a verdict."
+
+
 def share_in_short(rate: float, interval: Sequence[float] | None = None) -> str:
     """Write the share for a card.
 

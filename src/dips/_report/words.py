@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
-from dips._report.label_words import share_in_words, worth_in_words
+from dips._report.label_words import ranking_in_words, share_in_words, worth_in_words
 
 SHARES = ("accuracy", "balanced_accuracy")
 SMALLER_IS_BETTER = ("log_loss", "cost")
@@ -39,11 +39,11 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
             "This many suspects may also mean that the network has learned little. Unless you expected them, train "
             "longer (n_steps, warm_up_steps) before you rely on the list."
         )
-    if labels["n_suspects"]:
-        n = min(_FIRST_LOOK, labels["n_suspects"])
+    if labels["n_listed"]:
+        n = min(_FIRST_LOOK, labels["n_listed"])
+        kind = "suspect labels" if labels["n_suspects"] else "labels"
         steps.append(
-            f"Look at the first {n} suspect labels below, beside useful images of both classes."
-            f"{_continue(labels['n_suspects'])}"
+            f"Look at the first {n} {kind} below, beside useful images of both classes.{_continue(labels['n_listed'])}"
         )
         steps.append(
             "Say under 'corrected' what each should be, save the corrections, and run the command again with "
@@ -198,7 +198,8 @@ def _labels(summary: dict[str, Any]) -> str:
     if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
     if n == 0:
-        return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
+        ranking = f" {ranking_in_words(labels['n_listed'])}" if labels.get("n_listed") else ""
+        return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect.{ranking}"
     if labels["share_wrong"] is None:
         return f"By the curator {summary['points']['curator']}, {n:,} labels are suspect; they are listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])

@@ -42,7 +42,7 @@ function labelsOf(about, card) {
   if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, percent(wrong))));
   const rank = card.label.suspicion;
   const unsuspected = card.label.opens ? "No suspect, but among the least believed labels of its class. It is here to learn which classes go wrong." : "Nobody suspects this label. It is here to learn how many errors are missed.";
-  box.append(make("p", { class: "why" }, rank ? `Suspect number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
+  box.append(make("p", { class: "why" }, rank ? `${card.label.useful ? "Ranked" : "Suspect"} number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
   if (card.answer !== null || card.status === "unlabeled") {
     const said = card.status === "keep" ? "You kept it." : card.answer === null ? "You said that no class fits." : `You said ${card.answer}.`;
     box.append(make("p", { class: "answered" }, said, card.note ? ` Note: ${card.note}` : ""));

@@ -158,6 +158,7 @@ class Desk:
             "given": int(line[GIVEN]),
             "suggested": int(line[SUGGESTED]),
             "suspicion": None if np.isnan(line["suspicion"]) else int(line["suspicion"]),
+            "useful": bool(line["useful"]),
             "opens": int(line["row"]) in self.queue.openers,
             "reason": line["reason"],
             "curve": self.material.curve(position),

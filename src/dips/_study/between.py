@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dips._estimators.reasons import IMAGE
-from dips._report.suspects import suspects_of
+from dips._report.suspects import is_suspect, suspects_of
 from dips._study.metrics import ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
@@ -133,7 +133,7 @@ def _about(run: Run) -> dict[str, Any]:
 
 def _suspects(first: Run, second: Run, keys: list[str]) -> dict[str, Any]:
     """Suspects of one run only; those that are gone with what became of them."""
-    of_first, of_second = (suspects_of(run.samples) for run in (first, second))
+    of_first, of_second = (suspects_of(run.samples[is_suspect(run.samples)]) for run in (first, second))
     after = second.samples.set_index(keys)
     gone = of_first[~_named(of_first, keys).isin(_named(of_second, keys))]
     new = of_second[~_named(of_second, keys).isin(_named(of_first, keys))]

@@ -14,6 +14,7 @@ from dips._beliefs.usefulness import check_gain
 from dips._data.containers import row_names
 from dips._data.labels import UNLABELED, Labels, labels_of_rows, true_labels
 from dips._data.verified import check_verified
+from dips._estimators.reasons import MORE_LIKELY
 from dips._estimators.samples import samples_frame
 from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
@@ -98,7 +99,6 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
     p = run.training.probabilities()
     is_pseudo = ~run.is_given & run.training.is_sure(p) & run.useful
     final = np.where(run.is_given, run.labels, np.where(is_pseudo, p.argmax(axis=1), UNLABELED))
-    has_suggestion = run.is_given & ~run.useful & (p.argmax(axis=1) != run.labels)
     clf.samples_ = samples_frame(
         labels.decode_or_none,
         given=run.labels,
@@ -110,12 +110,20 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
         p_wrong=run.p_wrong,
         check_gain=_check_gain(run, labels.classes.size),
         verified=run.verified.mask,
-        suggested=np.where(has_suggestion, p.argmax(axis=1), UNLABELED),
+        suggested=_suggested(run, p),
         index=index,
     )
     clf.transduction_ = labels.decode(final)
     checkpoints = pd.MultiIndex.from_tuples(list(run.curves), names=["round", "checkpoint"])
     clf.label_curves_ = pd.DataFrame(run.curves, clf.samples_.index[run.is_given], checkpoints)
+
+
+def _suggested(run: ImageRounds, p: Array) -> Array:
+    """Another class for each suspect; where none is, by the pilots, for each label that is more probably wrong."""
+    best, doubted = p.argmax(axis=1), run.is_given & ~run.useful
+    if not doubted.any() and run.unseen is not None:
+        best[run.rows], doubted = run.unseen.argmax(axis=1), run.is_given & (run.p_wrong > MORE_LIKELY)
+    return np.where(doubted & (best != run.labels), best, UNLABELED)
 
 
 def _check_gain(run: ImageRounds, n_classes: int) -> Array:

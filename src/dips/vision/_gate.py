@@ -44,8 +44,8 @@ class Gate(Verdicts):
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
         self._remember(noise.p_wrong, run.rows)
+        run.unseen = answers
         if self.curator.is_dirty:
-            run.unseen = answers
             yield from super().start()
 
     def begin_round(self) -> Rows:
