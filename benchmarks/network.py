@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 from xgboost import XGBClassifier
 
+from dips.network._frequencies import factors_for, reweighed
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
 from dips.network._tasks import KINDS, LABELS, NOISE, UNLABELED, make_task, read_tables, scores_of
@@ -96,6 +97,12 @@ def answer_network(network, table, task, draws):
     return np.concatenate([reading.of_context(), reading.ask(values[task.context :])])
 
 
+def told_frequencies(task, p):
+    """The network's answers when it knows how frequent the classes truly are."""
+    frequencies = np.bincount(task.true, minlength=p.shape[1]) + 0.5  # a class may be in the labels alone
+    return reweighed(p, factors_for(frequencies / frequencies.sum(), p[: task.context]))
+
+
 def run(tables, network, options):
     """Every model on every task, one record each."""
     folds = not options.no_folds
@@ -107,15 +114,18 @@ def run(tables, network, options):
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
                     answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
+                    if network and options.frequencies:
+                        answers["network, told"] = told_frequencies(task, answers["network"])
                     rivals = {} if options.no_supervised else supervised(table.categorical)
-                    for name, model in rivals.items():
+                    for name in options.rivals or rivals:
+                        model = rivals[name]
                         try:
                             answers[name] = answer_supervised(model, task, folds)
                         except ValueError as error:  # too few labels of a class for the folds of calibration
                             print(f"{table.name} {labels}/{noise:g}: {name} left out: {error}"[:150], file=sys.stderr)
                     for name, p in answers.items():
                         scores = scores_of(task, p)
-                        if name != "network" and not folds:
+                        if not name.startswith("network") and not folds:
                             scores.pop("auc_wrong", None)
                         known = {"kind": options.kind, "unlabeled": options.unlabeled, "seed": seed}
                         yield {"table": table.name, "task": f"{labels}/{noise:g}", **known, "model": name, **scores}
@@ -134,7 +144,9 @@ def main():
     parser.add_argument("--kind", choices=KINDS, default="even", help="which labels are wrong")
     parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
+    parser.add_argument("--rivals", nargs="*", help="names of the supervised models, if not all of them")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
+    parser.add_argument("--frequencies", action="store_true", help="the network also when told the class frequencies")
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")
     options = parser.parse_args()
     network = None if options.no_network else FrozenNetwork(Weights.load(options.weights))

@@ -1,8 +1,9 @@
-"""How well wrong labels could be found at best: ``python benchmarks/network_ceiling.py TABLES/tables.npz``.
+"""How good anybody could be at best: ``python benchmarks/network_ceiling.py TABLES/tables.npz``.
 
-The mean of XGBoost and ExtraTrees, trained on every other row of the table with its *true* label, judges the labels of
-the network's benchmark by Bayes' rule, told the share of wrong ones. Nobody who has the dirty labels alone can be
-expected to do better.
+The mean of XGBoost and ExtraTrees takes the tasks of the network's benchmark and is told more and more: which labels
+are wrong (it drops them), the true classes of the labeled rows, those of every row but the ones that it is asked about.
+Then the last of these judges the given labels by Bayes' rule, told the share of wrong ones. Nobody who has the dirty
+labels alone can be expected to do better.
 """
 
 import argparse
@@ -12,10 +13,12 @@ import numpy as np
 from network import supervised
 from sklearn.metrics import roc_auc_score
 
-from dips.network._tasks import drawn_rows, make_task, read_tables
+from dips.network._tasks import LABELS, drawn_rows, make_task, read_tables, scores_of
+
+TOLD = ("given labels", "which are wrong", "true labels", "every other row")
 
 
-def told(p, given, noise):
+def judged(p, given, noise):
     """Probabilities of the true class after a label was seen that is wrong so often, evenly."""
     rows, classes = np.arange(len(given)), p.shape[1]
     likely = np.full_like(p, noise / (classes - 1))
@@ -24,36 +27,74 @@ def told(p, given, noise):
     return posterior / posterior.sum(1, keepdims=True)
 
 
-def ceiling(table, labels, noise, seed):
-    """Area under the curve of finding the wrong labels, and accuracy on the labeled rows."""
-    task = make_task(table, labels, noise, seed)
+def answered(table, X, y, asked, n_classes):
+    """Mean answer of both models; a class that was not among the labels gets 0."""
+    p = np.zeros((len(asked), n_classes))
+    names, codes = np.unique(y, return_inverse=True)
+    models = [supervised(table.categorical)[name] for name in ("xgboost", "extra trees")]
+    p[:, names] = np.mean([model.fit(X, codes).predict_proba(asked) for model in models], axis=0)
+    return p
+
+
+def every_other_row(table, task, labels, noise, seed, asked):
+    """Columns and true classes of all rows but those asked about, which begin and end somewhere in the task's rows."""
     rows = drawn_rows(table, labels, noise, seed)
     names = np.unique(table.classes[rows[:labels]])
-    others = rows[labels:][np.isin(table.classes[rows[labels:]], names)]
-    X, y = table.values[others], np.searchsorted(names, table.classes[others])
-    models = [supervised(table.categorical)[name] for name in ("xgboost", "extra trees")]
-    p = np.mean([model.fit(X, y).predict_proba(task.values[:labels]) for model in models], axis=0)
-    right = told(p, task.given, noise)[np.arange(labels), task.given]
-    true = task.true[:labels]
-    return roc_auc_score(task.given != true, 1 - right), (p.argmax(1) == true).mean()
+    rows = rows[(np.arange(len(rows)) < labels) | np.isin(table.classes[rows], names)]
+    rows = np.delete(rows, np.arange(len(rows))[asked])
+    return table.values[rows], np.searchsorted(names, table.classes[rows])
+
+
+def lessons(table, task, labels, noise, seed):
+    """What the models learn from, by what they are told."""
+    X, true = task.values[:labels], task.true[:labels]
+    right = task.given == true
+    rest = every_other_row(table, task, labels, noise, seed, slice(task.context, len(task.true)))
+    return dict(zip(TOLD, ((X, task.given), (X[right], true[right]), (X, true), rest), strict=True))
+
+
+def scores(table, task, X, y):
+    """Accuracy, log loss and area under the curve on the rows that are asked about."""
+    n_classes = int(task.true.max()) + 1
+    p = np.full((len(task.true), n_classes), 1 / n_classes)
+    p[task.context :] = answered(table, X, y, task.values[task.context :], n_classes)
+    return {name: scores_of(task, p)[name] for name in ("accuracy", "log_loss", "auc")}
+
+
+def wrong_found(table, task, labels, noise, seed):
+    """Area under the curve of finding the wrong labels."""
+    X, y = every_other_row(table, task, labels, noise, seed, slice(0, labels))
+    p = answered(table, X, y, task.values[:labels], int(task.true.max()) + 1)
+    right = judged(p, task.given, noise)[np.arange(labels), task.given]
+    return roc_auc_score(task.given != task.true[:labels], 1 - right)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=Path, help="a file of dips.network._real_tables")
-    parser.add_argument("--labels", type=int, default=400)
+    parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
     parser.add_argument("--noise", type=float, nargs="*", default=(0.2, 0.4))
     parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
-    print(f"{'table':24}{'noise':>8}{'auc_wrong':>12}{'accuracy':>12}")
-    for noise in options.noise:
-        ceilings = {
-            table.name: np.mean([ceiling(table, options.labels, noise, seed) for seed in range(options.seeds)], axis=0)
-            for table in read_tables(options.tables)
-            if options.labels + 150 <= len(table.classes)
-        }
-        for name, (auc, accuracy) in (ceilings | {"mean": np.mean(list(ceilings.values()), axis=0)}).items():
-            print(f"{name:24}{noise:>8g}{auc:>12.3f}{accuracy:>12.3f}")
+    print(f"{'labels':>8}{'noise':>8}  {'told':18}{'accuracy':>10}{'log_loss':>10}{'auc':>10}{'auc_wrong':>12}")
+    for labels in options.labels:
+        for noise in options.noise:
+            print_ceilings(read_tables(options.tables), labels, noise, options.seeds)
+
+
+def print_ceilings(tables, labels, noise, seeds):
+    """Means over tables and draws of rows, a line for each thing to be told."""
+    by_told, found = {told: [] for told in TOLD}, []
+    for table in tables:
+        for seed in range(seeds if labels + 150 <= len(table.classes) else 0):
+            task = make_task(table, labels, noise, seed)
+            for told, (X, y) in lessons(table, task, labels, noise, seed).items():
+                by_told[told].append(list(scores(table, task, X, y).values()))
+            found.append(wrong_found(table, task, labels, noise, seed))
+    for told, values in by_told.items():
+        line = "".join(f"{value:10.3f}" for value in np.nanmean(values, axis=0))
+        last = f"{np.mean(found):12.3f}" if told == TOLD[-1] else ""
+        print(f"{labels:>8}{noise:>8g}  {told:18}{line}{last}", flush=True)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,12 @@ def test_only_rows_that_were_read_are_kept(tiny, tmp_path):
     assert len(ReadTable.load(tmp_path / "network.npz").values) == 50
 
 
+def test_known_class_frequencies_are_kept(tiny, tmp_path):
+    model = fitted(tiny, X, np.arange(90) % 2, class_frequencies=[0.8, 0.2])
+    save_model(model, tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(X), model.predict_proba(X))
+
+
 def test_one_that_is_not_fitted_is_refused(tiny, tmp_path):
     with pytest.raises(UserError, match="fit it before saving it"):
         save_model(PriorFittedClassifier(weights=tiny), tmp_path / "model")
@@ -100,6 +106,7 @@ DAMAGES = {
     "values": lambda a: a["values"] * np.inf,
     "codes": lambda a: np.where(a["codes"] == 1, 2, a["codes"]),
     "seeds": lambda a: a["seeds"] - 2**31,
+    "factors": lambda a: -a["factors"],
     "rows/0": lambda a: a["rows/0"] + 1,
     "weights/sharpen": lambda a: a["weights/sharpen"][:0],
     "weights/answer.bias": lambda a: a["weights/answer.bias"] * np.float16(np.nan),

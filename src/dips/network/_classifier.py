@@ -26,6 +26,7 @@ from dips._tools.warnings import warn
 from dips.exceptions import InputTypeError
 
 from ._beliefs import NetworkBeliefs, context_size, drawn
+from ._frequencies import check_frequencies, factors_for, reweighed
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
 from ._read_table import ReadTable, cut
@@ -46,6 +47,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         and cost in proportion.
     max_context : int, default=1000
         Rows that are read at once, labeled ones first. The price of an answer grows with it.
+    class_frequencies : mapping of class to share, sequence (C,) or None, default=None
+        How frequent each class truly is, if you know; a sequence is in the order of ``classes_``. The network takes
+        the frequencies of the dirty labels for true otherwise, which errors that go one way put far off.
     weights : path or None, default=None
         File of trained weights; None is the one that comes with the package.
     random_state : int, RandomState or None, default=None
@@ -83,6 +87,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints = {
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "max_context": [Interval(Integral, 16, None, closed="left")],
+        "class_frequencies": [dict, "array-like", None],
         "weights": [str, Path, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -93,12 +98,14 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         *,
         n_draws: int = 2,
         max_context: int = 1000,
+        class_frequencies: Any = None,
         weights: str | Path | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_draws = n_draws
         self.max_context = max_context
+        self.class_frequencies = class_frequencies
         self.weights = weights
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -122,6 +129,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         labels = labels_of_rows(self, y, len(table))
 
         is_verified = check_verified(verified, None, [labels])[0].mask
+        frequencies = self.class_frequencies
+        if frequencies is not None:
+            frequencies = check_frequencies(frequencies, labels.classes)
 
         # Cut what is larger than the network was made for, and say so.
         self.notes_: list[str] = []
@@ -136,11 +146,13 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         choose = drawn(network, self.columns_.size, self.max_context, rng, first=is_verified)
         beliefs = NetworkBeliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
-        sizes, levels = (self.n_draws, beliefs, self.n_jobs), self._levels
+        p = beliefs.of_all(values, effective_n_jobs(self.n_jobs))
+        factors = np.ones(labels.classes.size) if frequencies is None else factors_for(frequencies, p)
+        sizes, levels = (self.n_draws, factors, beliefs, self.n_jobs), self._levels
         self.table_ = ReadTable(
             network.weights, table.shape[1], self.columns_, categorical, levels, values, codes, *sizes
         )
-        self.belief_ = beliefs.of_all(values, effective_n_jobs(self.n_jobs))
+        self.belief_ = reweighed(p, factors)
         self.belief_[is_verified] = np.eye(self.classes_.size)[codes[is_verified]]
         self.in_context_ = np.isin(np.arange(len(table)), beliefs.rows)
         of_label = self.belief_[np.arange(len(table)), labels.codes]

@@ -16,12 +16,13 @@ from dips.backbones._stored import require, within
 from dips.exceptions import DamagedFileError
 
 from ._beliefs import NetworkBeliefs
+from ._frequencies import reweighed
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS
 from ._settings import ModelSettings
 from ._weights import Weights, shapes
 
-_PARTS = ("about", "columns", "categorical", "values", "codes", "seeds")
+_PARTS = ("about", "columns", "categorical", "values", "codes", "seeds", "factors")
 _WEIGHTS, _LEVELS, _ROWS = "weights/", "levels/", "rows/"
 
 
@@ -38,6 +39,7 @@ class ReadTable:
     levels : for those by position, where each level goes
     values, codes : (n, F), (n,) rows that were read, and their classes, -1 where unlabeled
     n_draws : names that answers are averaged over
+    factors : (C,) of the classes' odds, one where their frequencies are not known
     beliefs : what was read
     n_jobs : threads
     """
@@ -50,13 +52,14 @@ class ReadTable:
     values: Array
     codes: Array
     n_draws: int
+    factors: Array
     beliefs: NetworkBeliefs
     n_jobs: int | None = None
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities (m, C) of rows as numbers, all columns."""
         values = cut(np.asarray(X, dtype=np.float64), self.columns, self.levels)
-        return self.beliefs.ask(values, effective_n_jobs(self.n_jobs))
+        return reweighed(self.beliefs.ask(values, effective_n_jobs(self.n_jobs)), self.factors)
 
     def save(self, path: Path) -> None:
         """Write the weights, and the rows that were read, to one file of plain arrays."""
@@ -70,6 +73,7 @@ class ReadTable:
             "values": self.values[kept],
             "codes": self.codes[kept].astype(np.int64),
             "seeds": np.array([seed for _, seed in readings]),
+            "factors": self.factors,
         }
         arrays |= {f"{_ROWS}{i}": np.searchsorted(kept, rows) for i, (rows, _) in enumerate(readings)}
         arrays |= {f"{_LEVELS}{j}": places for j, places in self.levels.items()}
@@ -89,7 +93,8 @@ class ReadTable:
         rows = _named(arrays, _ROWS)
         table = (arrays["columns"], arrays["categorical"], levels, arrays["values"], arrays["codes"])
         _check_table(about["n_features"], *table)
-        codes, seeds = arrays["codes"], arrays["seeds"]
+        codes, seeds, factors = arrays["codes"], arrays["seeds"], arrays["factors"]
+        _check_factors(factors, int(codes.max()) + 1)
         require(seeds.ndim == 1 and seeds.dtype.kind == "i" and within(seeds, 2**31), "its seeds")
         stored = iter([(rows.get(str(i)), int(seed)) for i, seed in enumerate(seeds)])
 
@@ -107,7 +112,7 @@ class ReadTable:
             FrozenNetwork(weights), arrays["values"], arrays["categorical"], codes, n_draws=n_draws, choose=choose
         )
         require(next(stored, None) is None, "it has more readings than it needs")
-        return cls(weights, about["n_features"], *table, n_draws, read, about["n_jobs"])
+        return cls(weights, about["n_features"], *table, n_draws, factors, read, about["n_jobs"])
 
 
 def cut(table: Array, columns: Array, levels: dict[int, Array]) -> Array:
@@ -146,6 +151,11 @@ def _check_weights(settings: ModelSettings, arrays: dict[str, Array]) -> None:
     require(settings.columns_per_token > 0 and settings.code_width >= MAX_CLASSES, "its sizes")
     require({name: array.shape for name, array in arrays.items()} == shapes(settings), "its weights")
     require(all(np.isfinite(array).all() for array in arrays.values()), "a weight is not finite")
+
+
+def _check_factors(factors: Array, n_classes: int) -> None:
+    require(factors.shape == (n_classes,) and factors.dtype == np.float64, "its factors")
+    require(bool(((factors > 0) & np.isfinite(factors)).all()), "its factors")
 
 
 def _check_table(
