@@ -205,11 +205,19 @@ def test_where_every_row_needs_a_label_a_gap_is_refused():
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64, bool])
-def test_ten_million_labels_take_about_a_second(kind):
-    y = np.random.RandomState(0).randint(0, 2, 10_000_000).astype(kind)
-    began = time.perf_counter()
-    encode_labels(y)
-    assert time.perf_counter() - began < 5  # a tenth of this on a quiet machine
+def test_labels_are_read_about_as_fast_as_pandas_finds_the_distinct_ones(kind):
+    """Of many short runs the shortest, so that busy cores do not matter; a loop over the rows would take six times."""
+    y = np.random.RandomState(0).randint(0, 2, 1_000_000).astype(kind)
+    assert shortest_s(encode_labels, y) < 3 * shortest_s(pd.factorize, y)
+
+
+def shortest_s(function, argument):
+    lasted = []
+    for _ in range(15):
+        began = time.perf_counter()
+        function(argument)
+        lasted.append(time.perf_counter() - began)
+    return min(lasted)
 
 
 TABLES = {
