@@ -93,6 +93,8 @@ def test_levels_are_few_uneven_and_whole(draws, x):
     distinct = [len(column.unique()) for table in level for column in table.T]
     assert min(distinct) >= 1
     assert len(set(distinct)) > 3
+    commonest = torch.stack([(level == number).float().mean(1) for number in range(9)]).amax(0)
+    assert (commonest > 0.5).float().mean() > 0.2
 
 
 @pytest.mark.parametrize("classes", [2, 7])
@@ -177,7 +179,59 @@ def test_noise_near_the_border_hits_doubtful_rows(draws):
     assert torch.allclose(likelier.mean(1), torch.ones(100), atol=1e-4)
 
 
-@pytest.mark.parametrize("shape", [Shape(16, 0, 8, 2, 2), Shape(40, 24, 16, 7, 4), Shape(64, 96, 64, 8, 10)])
+def chances_by_row(draws, kind):
+    """How much likelier than the mean each label of a hundred tables is wrong."""
+    labels = _classes.by_score(draws, draws.normal(100, ROWS, 2), CRISP)
+    kinds = torch.full((100, 1), _noise.KINDS.index(kind))
+    likelier = _noise.wrong_chance(draws, kinds, labels, ranks(draws.normal(100, ROWS, 3)), 2)
+    return likelier.gather(2, labels.true.unsqueeze(-1)).squeeze(-1)
+
+
+def test_even_noise_hits_all_rows_alike(draws):
+    assert torch.allclose(chances_by_row(draws, "even"), torch.ones(100, ROWS))
+
+
+def test_noise_by_row_hits_some_rows_much_more_than_others(draws):
+    likelier = chances_by_row(draws, "row")
+    assert torch.allclose(likelier.mean(1), torch.ones(100), atol=1e-4)
+    assert (likelier.quantile(0.95, 1) > 3 * likelier.quantile(0.05, 1)).float().mean() > 0.5
+
+
+def test_noise_by_annotator_is_that_of_two_people(draws):
+    likelier = chances_by_row(draws, "annotator")
+    assert all(len(table.unique()) == 2 for table in likelier)
+    bad = (likelier > 1).float().mean(1)
+    assert bad.min() < 0.2
+    assert bad.max() > 0.5
+
+
+def test_missing_cells_tell_the_class_in_telling_tables_only(draws):
+    rank, true = ranks(draws.normal(200, ROWS, COLUMNS)), draws.integers(200, ROWS, high=2)
+    telling = torch.arange(200).unsqueeze(1) < 100
+    gone = _columns.missing(draws, rank, true, 2, telling).float()
+    shares = [(gone * (true == c).unsqueeze(-1)).sum(1) / (true == c).sum(1, keepdim=True) for c in (0, 1)]
+    differ, with_gaps = (shares[0] - shares[1]).abs().amax(1), gone.flatten(1).any(1)
+    assert (differ[:100] > 0.2)[with_gaps[:100]].float().mean() > 0.2
+    assert (differ[100:] > 0.2)[with_gaps[100:]].float().mean() < 0.05
+
+
+def test_classes_are_uneven_in_many_tables(draws):
+    scores = draws.normal(300, ROWS, 2)
+    for labels in (_classes.by_score(draws, scores, (0.7, 30.0)), _classes.by_interval(draws, scores, (0.02, 1.2))):
+        share = (labels.true == 0).float().mean(1)
+        assert ((share < 0.3) | (share > 0.7)).float().mean() > 0.2
+
+
+def test_one_column_at_least_matters(draws):
+    weights = _columns.relevant_columns(draws, 400, COLUMNS)
+    assert (weights > 0).any(1).all()
+    assert 0.2 < (weights == 0).float().mean() < 0.7
+
+
+WIDE = Shape(16, 0, 8, 48, 3)
+
+
+@pytest.mark.parametrize("shape", [Shape(16, 0, 8, 2, 2), Shape(40, 24, 16, 7, 4), Shape(64, 96, 64, 8, 10), WIDE])
 def test_whole_tables_hold_together(draws, shape):
     tables = make_tables(draws, 24, shape, PriorSettings(max_levels=8))
     assert tables.values.shape == (24, shape.rows, shape.columns)
