@@ -3,8 +3,8 @@
 ``DIPS_DATA=FOLDER python -m dips.network._real_tables TABLES`` writes the tables, then
 ``python benchmarks/network.py TABLES/tables.npz --seeds 2`` prints the mean scores of every model by labels and noise,
 and by table, and how far the network is ahead of the best of the others. Rows are drawn at random; labels are flipped
-evenly to the other classes, or as ``--kind`` says; scores are on 600 rows that no model has seen. The network also sees
-400 unlabeled rows, which the others cannot use.
+evenly to the other classes, or as ``--kind`` says; scores are on 600 rows that no model has seen. The network and the
+default of this package also see 400 unlabeled rows, which the supervised models cannot use.
 
 ``--no-supervised --labels 50 --noise 0.2 --unlabeled 0`` (then 100, 400, 800) shows what these rows are worth to it.
 """
@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 from xgboost import XGBClassifier
 
+from dips import PseudoLabelClassifier
 from dips.network._frequencies import factors_for, reweighed
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
@@ -63,13 +64,16 @@ def supervised(categorical):
         allow_writing_files=False,
     )
     forest = ExtraTreesClassifier(300, min_samples_leaf=3, random_state=0)
-    return {
+    plain = {
         "xgboost": xgboost(),
-        "xgboost, sigmoid": CalibratedClassifierCV(xgboost(), method="sigmoid", cv=3),
         "catboost": catboost,
         "extra trees": make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), forest),
         "logistic": make_pipeline(ranked, LogisticRegression(C=0.1, max_iter=1000)),
     }
+    calibrated = {
+        f"{name}, sigmoid": CalibratedClassifierCV(model, method="sigmoid", cv=3) for name, model in plain.items()
+    }
+    return plain | calibrated
 
 
 def labels_in_folds(model, X, y):
@@ -88,6 +92,17 @@ def answer_supervised(model, task, folds):
     return p
 
 
+def answer_curated(task):
+    """The default of this package around XGBoost, which sees the unlabeled rows as the network does."""
+    labeled = len(task.given)
+    rows, unlabeled, queries = np.split(task.values, [labeled, task.context])
+    model = PseudoLabelClassifier(xgboost(), random_state=0).fit(rows, task.given, unlabeled)
+    p = np.zeros((len(task.true), len(model.classes_)))
+    p[np.arange(labeled), task.given] = 1 - model.samples_["p_wrong"].to_numpy(dtype=float)[:labeled]
+    p[task.context :] = model.predict_proba(queries)
+    return p
+
+
 def answer_network(network, table, task, draws):
     given = np.full(task.context, -1)
     given[: len(task.given)] = task.given
@@ -95,6 +110,22 @@ def answer_network(network, table, task, draws):
     classes = int(task.given.max()) + 1
     reading = Reading(network, values[: task.context], table.categorical, given, classes, draws, seed=0)
     return np.concatenate([reading.of_context(), reading.ask(values[task.context :])])
+
+
+def answers_of_rivals(table, task, options):
+    """Answers of the models to compare with, but of those that cannot be fitted."""
+    rivals = {} if options.no_supervised else supervised(table.categorical) | {"curated": None}
+    answers = {}
+    for name in options.rivals or rivals:
+        try:
+            answers[name] = (
+                answer_curated(task)
+                if name == "curated"
+                else answer_supervised(rivals[name], task, folds=not options.no_folds)
+            )
+        except ValueError as error:  # too few labels of a class for the folds of calibration
+            print(f"{table.name}, {len(task.given)} labels: {name} left out: {error}"[:150], file=sys.stderr)
+    return answers
 
 
 def told_frequencies(task, p):
@@ -105,7 +136,6 @@ def told_frequencies(task, p):
 
 def run(tables, network, options):
     """Every model on every task, one record each."""
-    folds = not options.no_folds
     for table in tables:
         for labels in options.labels:
             for noise in options.noise if labels + 150 <= len(table.classes) else ():
@@ -116,16 +146,10 @@ def run(tables, network, options):
                     answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
                     if network and options.frequencies:
                         answers["network, told"] = told_frequencies(task, answers["network"])
-                    rivals = {} if options.no_supervised else supervised(table.categorical)
-                    for name in options.rivals or rivals:
-                        model = rivals[name]
-                        try:
-                            answers[name] = answer_supervised(model, task, folds)
-                        except ValueError as error:  # too few labels of a class for the folds of calibration
-                            print(f"{table.name} {labels}/{noise:g}: {name} left out: {error}"[:150], file=sys.stderr)
+                    answers |= answers_of_rivals(table, task, options)
                     for name, p in answers.items():
                         scores = scores_of(task, p)
-                        if not name.startswith("network") and not folds:
+                        if name in supervised(table.categorical) and options.no_folds:
                             scores.pop("auc_wrong", None)
                         known = {"kind": options.kind, "unlabeled": options.unlabeled, "seed": seed}
                         yield {"table": table.name, "task": f"{labels}/{noise:g}", **known, "model": name, **scores}
@@ -144,7 +168,7 @@ def main():
     parser.add_argument("--kind", choices=KINDS, default="even", help="which labels are wrong")
     parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
-    parser.add_argument("--rivals", nargs="*", help="names of the supervised models, if not all of them")
+    parser.add_argument("--rivals", nargs="*", help="names of the models to compare with, if not all of them")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
     parser.add_argument("--frequencies", action="store_true", help="the network also when told the class frequencies")
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")

@@ -1,7 +1,8 @@
 """Print what ``benchmarks/network.py --out`` wrote: ``python benchmarks/network_report.py SCORES.jsonl ...``.
 
-Mean scores of every model by labels and noise, and by table; then the network against the best of the others. Only
-tasks that every model could fit are counted. ``--network`` names the model that the others are compared with.
+Mean scores of every model by labels and noise, and by table; then the network against the best of the supervised models
+and against the default of this package. Only tasks that every model could fit are counted. ``--network`` names the
+model that the others are compared with.
 """
 
 import argparse
@@ -44,10 +45,10 @@ def show(records, key):
     groups = defaultdict(list)
     for record in records:
         groups[record[key] if key else "all", record["model"]].append(record)
-    print(f"\n{key or 'all':24}{'model':18}" + "".join(f"{score:>10}" for score in SCORES))
+    print(f"\n{key or 'all':24}{'model':22}" + "".join(f"{score:>10}" for score in SCORES))
     for (group, model), members in groups.items():
         values = [mean(members, score) for score in SCORES]
-        print(f"{group:24}{model:18}" + "".join(f"{'':>10}" if np.isnan(v) else f"{v:10.3f}" for v in values))
+        print(f"{group:24}{model:22}" + "".join(f"{'':>10}" if np.isnan(v) else f"{v:10.3f}" for v in values))
 
 
 def is_clean(record):
@@ -55,9 +56,15 @@ def is_clean(record):
     return record["task"].endswith("/0")
 
 
-def gain(records, score, network):
+def rivals_of(records, network):
+    """Names of the models that the network is compared with: the best of the supervised ones, and the default."""
+    others = sorted({record["model"] for record in records if not record["model"].startswith("network")} - {network})
+    supervised = [model for model in others if model != "curated"]
+    return [names for names in (supervised, sorted({"curated"} & set(others))) if names]
+
+
+def gain(records, score, network, others):
     """The best of the others in the mean, its score, and how far the network is ahead: mean over tables, error."""
-    others = sorted({record["model"] for record in records} - {network})
     sign = -1 if score == "log_loss" else 1
     means = {model: mean([r for r in records if r["model"] == model], score) for model in others}
     best = max(others, key=lambda model: sign * means[model])
@@ -76,12 +83,11 @@ def show_gains(records, network):
     """Print how far the network is ahead, for clean and for dirty labels."""
     for name, part in (("clean", filter(is_clean, records)), ("dirty", filter(lambda r: not is_clean(r), records))):
         members = list(part)
-        if len({record["model"] for record in members}) < 2:
-            continue
-        for score, unit in UNITS.items():
-            best, its, ahead, error = gain(members, score, network)
-            share = f"  {100 * ahead / its:+.1f} %" if score == "log_loss" else ""
-            print(f"{name:8}{score:10}against {best:18}{unit * ahead:+8.3f} ± {unit * error:.3f}{share}")
+        for others in rivals_of(members, network):
+            for score, unit in UNITS.items():
+                best, its, ahead, error = gain(members, score, network, others)
+                share = f"  {100 * ahead / its:+.1f} %" if score == "log_loss" else ""
+                print(f"{name:8}{score:10}against {best:22}{unit * ahead:+8.3f} ± {unit * error:.3f}{share}")
 
 
 def report(records, network="network"):

@@ -72,12 +72,17 @@ def scores(model, accuracy, table="a", task="50/0.2", seed=0):
     return {"table": table, "task": task, "seed": seed, "model": model, "accuracy": accuracy, "log_loss": 1 - accuracy}
 
 
+def test_the_default_and_other_forms_of_the_network_are_no_supervised_models():
+    records = [scores(model, 0.5) for model in ("network", "network, told", "x", "curated")]
+    assert network_report.rivals_of(records, "network") == [["x"], ["curated"]]
+
+
 def test_the_network_is_compared_with_the_best_of_the_others_over_tables():
     records = [scores(model, 0.5 + gain, t) for t in "ab" for model, gain in (("network", 0.2), ("x", 0.1), ("y", 0.0))]
-    best, its, ahead, error = network_report.gain(records, "accuracy", "network")
+    best, its, ahead, error = network_report.gain(records, "accuracy", "network", ["x", "y"])
     assert (best, its, error) == ("x", pytest.approx(0.6), pytest.approx(0, abs=1e-9))
     assert ahead == pytest.approx(0.1)
-    assert network_report.gain(records, "log_loss", "network")[2] == pytest.approx(-0.1)
+    assert network_report.gain(records, "log_loss", "network", ["x", "y"])[2] == pytest.approx(-0.1)
 
 
 def test_tasks_that_a_model_could_not_fit_are_left_out():
