@@ -107,6 +107,14 @@ def test_noise_by_class_hits_the_rarest_class_most(tables):
     assert shares == pytest.approx([0.3, 0.1], abs=0.03)
 
 
+def test_noise_one_way_turns_the_rarest_class_into_the_largest_and_nothing_else(tables):
+    split = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="one way"))
+    counts = np.bincount(split.y_true)
+    assert split.flipped[split.y_true == counts.argmin()].mean() == pytest.approx(0.3, abs=0.04)
+    assert not split.flipped[split.y_true != counts.argmin()].any()
+    assert set(split.y_labeled[split.flipped]) == {counts.argmax()}
+
+
 def test_noise_by_instance_is_of_about_the_share_asked_for(tables):
     split = make_split(Trial("german", 0, labels=100, noise=0.3, noise_kind="by instance"))
     assert split.flipped.mean() == pytest.approx(0.3, abs=0.1)

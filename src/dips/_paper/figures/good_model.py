@@ -23,7 +23,12 @@ from dips._paper.tables.sets import TABLE_SETS
 
 HELD_OUT = ("credit", "heart", "compas")
 LABELS = (50, 100, 400, 1600)
-NOISE = {"symmetric": (0.0, 0.1, 0.2, 0.3, 0.4), "by class": (0.2, 0.4), "by instance": (0.2, 0.4)}
+NOISE = {
+    "symmetric": (0.0, 0.1, 0.2, 0.3, 0.4),
+    "by class": (0.2, 0.4),
+    "one way": (0.2, 0.4),
+    "by instance": (0.2, 0.4),
+}
 BACKBONES = (
     "xgboost paper",
     "xgboost sensible",

@@ -163,9 +163,11 @@ def enough_rows(dataset: Dataset, n_labels: int) -> bool:
 def _flipped(X: Array, y: Array, trial: Trial) -> tuple[Array, Array]:
     """Noisy labels, and which of them are wrong."""
     seed = trial.seed % 2**32
-    if trial.noise_kind == "by class":  # the rarest class loses the share `noise`, every other a third of it
-        classes, counts = np.unique(y, return_counts=True)
-        rarest = classes[counts.argmin()]
+    classes, counts = np.unique(y, return_counts=True)
+    rarest, largest = int(classes[counts.argmin()]), int(classes[counts.argmax()])
+    if trial.noise_kind == "one way":
+        return flip_labels_by_class(y, {rarest: {largest: trial.noise}}, random_state=seed)
+    if trial.noise_kind == "by class":
         rates = {int(c): trial.noise if c == rarest else trial.noise / 3 for c in classes}
         return flip_labels_by_class(y, rates, random_state=seed)
     if trial.noise_kind == "by instance":

@@ -35,8 +35,9 @@ class Trial:
     labeler, curator : "name" and settings
     rounds, grow, curate : as in :class:`dips.PseudoLabelClassifier`
     noise : share of the given labels that are made wrong
-    noise_kind : "symmetric"; "by class", where the rarest class loses this share and every other a third of it; or "by
-        instance", where some rows are mistaken more easily than others
+    noise_kind : "symmetric"; "by class", where the rarest class loses this share and every other a third of it; "one
+        way", where the rarest class loses this share to the largest and no other label is wrong; or "by instance",
+        where some rows are mistaken more easily than others
     labels : so many rows of a real table are labeled; None is a tenth, as in the paper
     share : share of the labeled rows that are used
     max_labeled, max_unlabeled : at most so many
