@@ -7,6 +7,7 @@ import pytest
 
 from dips.exceptions import ModelError
 from dips.network import _inference, export
+from dips.network._beliefs import context_size
 from dips.network._encoding import Codes, Columns, marks_of
 from dips.network._inference import FrozenNetwork, threads
 from dips.network._reading import Reading
@@ -97,6 +98,16 @@ def test_chunks_and_threads_do_not_matter(network, values, given, tokens, n_thre
     assert np.allclose(parts.of_context(n_threads), plain.of_context(), atol=1e-5)
     one_by_one = [parts.ask(row[None], n_threads)[0] for row in values[CONTEXT:]]
     assert np.allclose(one_by_one, whole, atol=1e-5)
+
+
+@pytest.mark.parametrize(("columns", "classes"), [(2, 2), (20, 2), (48, 10)])
+def test_what_is_kept_of_a_context_is_bounded(columns, classes):
+    settings = NetworkSettings().model
+    rows = context_size(FrozenNetwork(Weights(settings, {})), columns, classes, most=10**6)
+    tokens = -(-columns // settings.columns_per_token) + classes
+    kept = 2 * rows * tokens * settings.width * settings.layers * np.dtype(np.float32).itemsize
+    assert classes < rows
+    assert kept < 0.25e9
 
 
 def test_answers_are_probabilities_and_depend_on_the_seed_alone(network, values, given):

@@ -2,8 +2,8 @@
 
 Rows go through in chunks of about `CHUNK_TOKENS` tokens, which keeps the numbers in the processor's cache and the
 memory bounded. Several threads take chunks side by side, with one thread of the linear algebra library each: that needs
-no waiting inside a product. The last block is computed for the tokens of the classes alone, because nothing else is
-asked.
+no waiting inside a product. The last block is computed for the tokens of the classes alone, of the context as of other
+rows, because nothing else is asked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Memory:
-    """What one layer keeps of the context: keys and values of every token's column, by head."""
+    """What one layer keeps of the context: keys and values of the column of every token it is asked for, by head."""
 
     keys: Array  # (tokens × heads, head, n)
     values: Array  # (tokens × heads, n, head)
@@ -104,37 +104,43 @@ class FrozenNetwork:
 
     def read(self, x: Array, n_classes: int, run: Threads) -> Context:
         """Let the context rows (n, T, width) look at each other, layer by layer; `x` is overwritten."""
-        rows, tokens, width = x.shape
+        rows, tokens, _ = x.shape
         blocks = [self._block(layer, rows) for layer in range(self.settings.layers)]
-        chunk, memories = chunk_rows(tokens), []
-        for block in blocks:
-            memory = self._empty_memory(rows, tokens)
-            queries = np.empty_like(x)
-
-            def enter(part: slice, block: Block = block, memory: Memory = memory, queries: Array = queries) -> None:
-                qkv = self._along_row(x[part], block, block.column_qkv)
-                queries[part] = qkv[..., :width]
-                self._remember(memory, qkv, part)
-
-            def leave(part: slice, block: Block = block, memory: Memory = memory, queries: Array = queries) -> None:
-                self._leave(x[part], self._along_column(queries[part], memory, 0), block)
-
-            run.over(rows, chunk, enter)
-            np.sqrt(np.square(memory.keys).sum(1).max(-1), out=memory.longest)
-            run.over(rows, chunk, leave)
-            memories.append(memory)
+        firsts = [self._first_asked(layer, tokens, n_classes) for layer in range(self.settings.layers)]
+        memories = [self._read_layer(x, block, first, run) for block, first in zip(blocks, firsts, strict=True)]
         return Context(blocks, memories, self._answer(x[:, -n_classes:]), tokens, n_classes)
+
+    def _read_layer(self, x: Array, block: Block, first: int, run: Threads) -> Memory:
+        """One layer for the context rows, whose tokens from `first` on are needed afterwards."""
+        rows, tokens, width = x.shape
+        memory = self._empty_memory(rows, tokens - first)
+        queries = np.empty_like(x[:, first:])
+
+        def enter(part: slice) -> None:
+            qkv = self._along_row(x[part], block, block.column_qkv, first)
+            queries[part] = qkv[..., :width]
+            self._remember(memory, qkv, part)
+
+        def leave(part: slice) -> None:
+            self._leave(x[part, first:], self._along_column(queries[part], memory), block)
+
+        run.over(rows, chunk_rows(tokens), enter)
+        np.sqrt(np.square(memory.keys).sum(1).max(-1), out=memory.longest)
+        run.over(rows, chunk_rows(tokens), leave)
+        return memory
 
     def ask(self, context: Context, x: Array) -> Array:
         """Logits (m, C, 2) of rows that the context does not know; `x` (m, T, width) is overwritten."""
-        first_class = x.shape[1] - context.n_classes
-        last = len(context.blocks) - 1
         for layer, (block, memory) in enumerate(zip(context.blocks, context.memories, strict=True)):
-            first = first_class if layer == last else 0
+            first = self._first_asked(layer, context.n_tokens, context.n_classes)
             queries = self._along_row(x, block, block.column_qkv[:, : self.settings.width], first)
             x = x[:, first:]
-            self._leave(x, self._along_column(queries, memory, first), block)
+            self._leave(x, self._along_column(queries, memory), block)
         return self._answer(x)
+
+    def _first_asked(self, layer: int, tokens: int, n_classes: int) -> int:
+        """The first token that a layer needs: in the last one, that of the first class."""
+        return tokens - n_classes if layer == self.settings.layers - 1 else 0
 
     def _block(self, layer: int, context: int) -> Block:
         """Weights of one layer, column attention sharpened by the size of the context."""
@@ -199,23 +205,20 @@ class FrozenNetwork:
         memory.keys[:, :, part] = parts[:, :, 1].reshape(rows, -1, size).transpose(1, 2, 0)
         memory.values[:, part] = parts[:, :, 2].reshape(rows, -1, size).transpose(1, 0, 2)
 
-    def _along_column(self, queries: Array, memory: Memory, first: int) -> Array:
-        """Attention of each token, the first being the `first` of its row, to the context rows of its column."""
+    def _along_column(self, queries: Array, memory: Memory) -> Array:
+        """Attention of each token to the context rows of its column."""
         rows, _, width = queries.shape
-        heads = self.settings.column_heads
-        size = width // heads
-        by_head = queries.reshape(rows, -1, size)  # (m, tokens × heads, head)
-        bounds = np.sqrt(np.square(by_head).sum(-1).max(0)) * memory.longest[first * heads :]
+        by_head = queries.reshape(rows, -1, width // self.settings.column_heads)  # (m, tokens × heads, head)
+        bounds = np.sqrt(np.square(by_head).sum(-1).max(0)) * memory.longest
         attended = np.empty_like(by_head)
         scores = np.empty((rows, memory.keys.shape[-1]), np.float32)
         for place, bound in enumerate(bounds):
-            column = first * heads + place
-            np.matmul(by_head[:, place], memory.keys[column], out=scores)
+            np.matmul(by_head[:, place], memory.keys[place], out=scores)
             if bound > SAFE_EXPONENT:
                 scores -= scores.max(-1, keepdims=True)
             np.exp(scores, out=scores)
-            np.matmul(scores, memory.values[column], out=attended[:, place])
-            attended[:, place] /= scores.sum(-1, keepdims=True)
+            np.matmul(scores, memory.values[place], out=attended[:, place])
+            attended[:, place] /= np.einsum("ij->i", scores)[:, None]  # a third of the time of sum
         return attended.reshape(queries.shape)
 
     def _leave(self, x: Array, attended: Array, block: Block) -> None:
