@@ -7,6 +7,7 @@ inside functions and under ``TYPE_CHECKING`` count too; two modules of one layer
 import ast
 import importlib
 import pkgutil
+import re
 from functools import cache
 from pathlib import Path
 
@@ -149,11 +150,20 @@ def test_imports_up_or_sideways_are_caught(importer, imported):
     assert not is_allowed(importer, imported)
 
 
-def test_every_class_has_a_name_of_its_own():
-    """Who reads a name must not have to look which of two things it is; classes of one module, ``_Private``, may."""
+def test_every_type_has_a_name_of_its_own():
+    """Who reads a name must not have to look which of two things it is; ``_Private`` ones may share one."""
     homes = {}
     for module, path in MODULES.items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(module)
+        for name in types_of(ast.parse(path.read_text(encoding="utf-8"))):
+            homes.setdefault(name, []).append(module)
     assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
+def types_of(tree):
+    """Classes, and aliases of types by their spelling, that a module defines for others."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (t.id for t in targets if isinstance(t, ast.Name) and re.match(r"[A-Z]+[a-z]", t.id))

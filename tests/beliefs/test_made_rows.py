@@ -9,8 +9,7 @@ from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips._beliefs.made_rows import draw_sources, mixed, with_made_rows
-from dips._rounds.fit_params import FitParams
-from dips._rounds.training import Trainer
+from dips._rounds.training import FitParams, Trainer
 from dips.datasets import flip_labels
 
 

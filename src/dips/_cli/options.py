@@ -117,7 +117,7 @@ MergeLabels = Annotated[
     ),
 ]
 MapLabel = Annotated[list[str], typer.Option("--map-label", help="Another name for a label: OLD=NEW. Repeatable.")]
-Sheet = Annotated[
+SheetName = Annotated[
     str | None,
     typer.Option("--sheet", help="The sheet of an Excel file, by name or number.  [default: the first that fits]"),
 ]
@@ -165,15 +165,15 @@ Keep = Annotated[
     str | None,
     typer.Option("--keep", help="The model to keep, whatever the comparison says: {models}.  [default: none]"),
 ]
-Backbone = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
+BackboneName = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
 LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
 CuratorName = Annotated[str, typer.Option("--curator", help="What judges labels: {curators}.")]
-Labels = Annotated[
+LabelsFile = Annotated[
     Path | None,
     typer.Option("--labels", help="Images: the table with their labels; --id names its column of file names."),
 ]
 Steps = Annotated[int, typer.Option("--steps", min=1, help="Images: steps of the training.")]
-Network = Annotated[
+NetworkName = Annotated[
     str, typer.Option("--network", help="Images: fast, wrn-28-2, tiny, torchvision:MODEL or timm:MODEL.")
 ]
 Size = Annotated[

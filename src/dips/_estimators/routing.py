@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, Meth
 
 from dips._data.containers import n_rows
 from dips._data.labels import Labels, true_labels
-from dips._rounds.fit_params import FitParams
+from dips._rounds.training import FitParams
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import raise_for_params
 from dips.backbones import find_backbone

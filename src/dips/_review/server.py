@@ -42,7 +42,7 @@ _ENTER, _PING = "/api/enter", "/ping"
 _OF_COMPARISON = "sandbox; default-src 'none'; style-src 'unsafe-inline'"  # it has no script, and gets no origin
 _START_S = 20.0
 
-Answer = Callable[[str, dict[str, Any]], Any]
+Handler = Callable[[str, dict[str, Any]], Any]
 
 
 class ReviewServer:
@@ -131,7 +131,7 @@ class ReviewServer:
         guard = Middleware(Guard, door=self.door, hosts=hosts, cookie=self.cookie, public=public, frames=frames)
         return Starlette(routes=routes, middleware=[guard])
 
-    def _answers(self) -> dict[str, Answer]:
+    def _answers(self) -> dict[str, Handler]:
         """What can be asked, each a function of the reviewer and the question."""
         desk, training = self.desk, self.training
         return {
@@ -177,7 +177,7 @@ class ReviewServer:
     def _exports(self) -> list[dict[str, str]]:
         return [{"name": e.name, "title": e.title} for e in EXPORTS if e.is_possible(self.desk.material)]
 
-    def _route(self, answer: Answer) -> Callable[[Request], Awaitable[Response]]:
+    def _route(self, answer: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
             session: Session = request.scope["session"]
             if not session.reviewer:

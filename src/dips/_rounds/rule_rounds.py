@@ -21,7 +21,7 @@ from dips._dynamics import Dynamics
 from dips._rounds.checkpoint import Checkpoint
 from dips._rounds.curation import dynamics_for, gather_evidence
 from dips._rounds.rules import Look, OpenRows, OpenTotal, Rule, Rules, Verdict
-from dips._rounds.selection import TIE_BITS, Cut, Source, find_cut, score_places, tie_places
+from dips._rounds.selection import TIE_BITS, Cut, RankedPool, find_cut, score_places, tie_places
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
@@ -239,7 +239,7 @@ class RuleRounds:
             return useful, Verdict()
         caps = np.where(lost, np.ceil(SHARE_USEFUL_OF_A_LOST_CLASS * present), 0).astype(np.int64)
         given = _GivenPlaces(evidence.labels, evidence.confidence)
-        sources: list[Source] = [(self.trainer.pool, given)]
+        sources: list[RankedPool] = [(self.trainer.pool, given)]
         if rules is not None:
             sources.append((self.pool, _ConfidencePlaces(rules)))
         cut = find_cut(sources, caps, self.tie_bits)

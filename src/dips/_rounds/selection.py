@@ -23,7 +23,7 @@ _TIE_STEP = 16
 
 Places: TypeAlias = Callable[[Rows, Any], tuple[Array, Array, Array]]
 """From rows and their table to class, score place (uint32) and tie place (uint64) of those that may be taken."""
-Source: TypeAlias = tuple[Pool, Places]
+RankedPool: TypeAlias = tuple[Pool, Places]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def tie_places(rows: Rows, first: int) -> Array:
         return (rows.astype(np.int64) - np.int64(first)).view(np.uint64)
 
 
-def find_cut(sources: Sequence[Source], caps: Array, tie_bits: int = TIE_BITS) -> Cut:
+def find_cut(sources: Sequence[RankedPool], caps: Array, tie_bits: int = TIE_BITS) -> Cut:
     """Return the cut below which each class has ``caps[c]`` rows, or all if it has fewer.
 
     Parameters

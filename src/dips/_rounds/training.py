@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,17 +13,39 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
-from dips._data.containers import n_rows
+from dips._data.containers import n_rows, take
 from dips._data.folds import training_and_test
 from dips._data.pool import BATCH, NumberedPool, as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
-from dips._rounds.fit_params import FitParams
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
 
 _MAX_SEED = 2**31 - 1
 _PROBES = 32
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
+
+
+@dataclass(frozen=True)
+class FitParams:
+    """What a backbone's ``fit`` is given besides rows, labels and weights.
+
+    Attributes
+    ----------
+    by_row : those with one entry per row of the pool
+    fixed : those that are the same for every training
+
+    Examples
+    --------
+    >>> FitParams({"base_margin": [0.1, 0.2, 0.3]}, {"verbose": False}).at([0, 2])
+    {'base_margin': [0.1, 0.3], 'verbose': False}
+    """
+
+    by_row: dict[str, Any] = field(default_factory=dict)
+    fixed: dict[str, Any] = field(default_factory=dict)
+
+    def at(self, rows: Rows) -> dict[str, Any]:
+        """Return the arguments for a training on these rows."""
+        return {name: take(values, rows) for name, values in self.by_row.items()} | self.fixed
 
 
 class Trainer:

@@ -25,7 +25,6 @@ from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
-FitParams = dict[str, Any]
 """More arguments of an estimator's ``fit``: its ``sample_weight``, and what the user passes on to it."""
 
 TableBatches: TypeAlias = Iterator[tuple[slice, Any]]
@@ -77,7 +76,7 @@ class Backbone:
         y: Array,
         sample_weight: Array | None = None,
         watch: Watch | None = None,
-        fit_params: FitParams | None = None,
+        fit_params: dict[str, Any] | None = None,
     ) -> None:
         """Fit the estimator in place on labels 0..C-1; if `watch` is given, show it every checkpoint.
 
@@ -113,7 +112,7 @@ class Backbone:
         """Whether the estimator can be trained on a row several times, each time with another label and weight."""
         return self.takes_weights(estimator)
 
-    def weights(self, estimator: BaseEstimator, sample_weight: Array | None) -> FitParams:
+    def weights(self, estimator: BaseEstimator, sample_weight: Array | None) -> dict[str, Any]:
         """Return the arguments that hand `sample_weight` to ``fit``; refuse weights that would be ignored."""
         if sample_weight is None:
             return {}
@@ -128,7 +127,7 @@ class Backbone:
         """Return the training rows and labels as the estimator's ``fit`` wants them."""
         return X, y
 
-    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: dict[str, Any], watch: Watch) -> None:
         """Fit as :meth:`fit` does, and show `watch` every checkpoint.
 
         A model that is trained in epochs calls ``watch.begin(n_epochs)``, then after each epoch
@@ -223,7 +222,7 @@ class Backbone:
 class StagedBackbone(Backbone):
     """A family whose checkpoints can be replayed once it is fitted, as boosted trees can."""
 
-    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: dict[str, Any], watch: Watch) -> None:
         """Fit, then replay the checkpoints on the watched rows."""
         estimator.fit(X, y, **fit_params)
         self.replay(estimator, watch)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 
 from dips._dynamics import Watch
 from dips._tools.arrays import Array
-from dips.backbones._base import Backbone, FitParams
+from dips.backbones._base import Backbone
 from dips.backbones._registry import register_backbone
 from dips.exceptions import InputError
 
@@ -49,7 +49,7 @@ class Epochs(Backbone):
                 f'{name}(loss={params.get("loss")!r}) gives no probabilities; use loss="log_loss" or "modified_huber".'
             )
 
-    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: dict[str, Any], watch: Watch) -> None:
         """Train epoch by epoch."""
         others = sorted(set(fit_params) - {"sample_weight"})
         if others:

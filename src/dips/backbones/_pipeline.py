@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import process_routing
 
 from dips._dynamics import Dynamics, Watch
 from dips._tools.arrays import Array
-from dips.backbones._base import Backbone, FitParams
+from dips.backbones._base import Backbone
 from dips.backbones._registry import find_backbone, register_backbone
 from dips.backbones._replay import Replay
 from dips.exceptions import InputError
@@ -43,7 +43,7 @@ class PipelineBackbone(Backbone):
         y: Array,
         sample_weight: Array | None = None,
         watch: Watch | None = None,
-        fit_params: FitParams | None = None,
+        fit_params: dict[str, Any] | None = None,
     ) -> None:
         """Fit the steps in order; the watched rows pass through the fitted transformers."""
         transformers = estimator[:-1]
@@ -55,7 +55,7 @@ class PipelineBackbone(Backbone):
         passed_on = {"fit_params": self._for_last_step(estimator, fit_params)} if fit_params else {}
         self.last.fit(estimator[-1], X, y, sample_weight, watch, **passed_on)
 
-    def _for_last_step(self, estimator: BaseEstimator, fit_params: FitParams) -> FitParams:
+    def _for_last_step(self, estimator: BaseEstimator, fit_params: dict[str, Any]) -> dict[str, Any]:
         """Return what the last step requests; refuse what a transformer does."""
         routed = process_routing(estimator, "fit", **fit_params)
         for step, _ in estimator.steps[:-1]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from dips._dynamics import Watch
 from dips._tools.arrays import Array
-from dips.backbones._base import Backbone, FitParams
+from dips.backbones._base import Backbone
 from dips.backbones._registry import register_backbone
 from dips.exceptions import ModelError
 
@@ -50,7 +50,7 @@ class Torch(Backbone):
 
         return _single(X), y.astype(np.float32 if isinstance(estimator, NeuralNetBinaryClassifier) else np.int64)
 
-    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: FitParams, watch: Watch) -> None:
+    def fit_watched(self, estimator: BaseEstimator, X: Any, y: Array, fit_params: dict[str, Any], watch: Watch) -> None:
         """Train the net; after every epoch, show `watch` its probabilities in evaluation mode."""
         watch.begin(estimator.max_epochs)
         with self._watching(estimator, watch):

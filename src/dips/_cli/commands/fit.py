@@ -38,7 +38,7 @@ def fit(
     unlabeled_mark: o.Marks = [],  # noqa: B006
     merge_labels: o.MergeLabels = None,
     map_label: o.MapLabel = [],  # noqa: B006
-    sheet: o.Sheet = None,
+    sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
@@ -49,7 +49,7 @@ def fit(
     metric: o.MetricName = "accuracy",
     costs: o.Costs = [],  # noqa: B006
     keep: o.Keep = None,
-    backbone: o.Backbone = "xgboost",
+    backbone: o.BackboneName = "xgboost",
     labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
     rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
@@ -63,9 +63,9 @@ def fit(
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     order: o.Order = "wrong",
-    labels: o.Labels = None,
+    labels: o.LabelsFile = None,
     steps: o.Steps = 20_000,
-    network: o.Network = "fast",
+    network: o.NetworkName = "fast",
     size: o.Size = None,
     skip_damaged: o.SkipDamaged = False,
     config: o.Config = None,

@@ -27,7 +27,7 @@ def inspect(
     keep_label: o.KeptLabels = [],  # noqa: B006
     merge_labels: o.MergeLabels = None,
     map_label: o.MapLabel = [],  # noqa: B006
-    sheet: o.Sheet = None,
+    sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
     as_json: o.Json = False,

@@ -26,9 +26,11 @@ app.add_typer(paper, name="paper")
 
 Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
+Processes = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Retry trials that failed before.")]
-Tables = Annotated[list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all available]")]
+DataSetNames = Annotated[
+    list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all available]")
+]
 DataFolder = Annotated[
     Path | None, typer.Option(help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]")
 ]
@@ -37,8 +39,8 @@ Members = Annotated[
 ]
 MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most this many labeled rows of a data set.")]
 MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most this many unlabeled rows, or images.")]
-Steps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
-Network = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
+TrainingSteps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
+NetworkOfImages = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
 Labelers = Annotated[
     list[str], typer.Option("--labeler", help="Compare this labeler. Repeatable.  [default: the paper's]")
 ]
@@ -101,15 +103,15 @@ def list_(as_json: o.Json = False) -> None:
 def run(
     name: Name,
     seeds: Seeds = None,
-    jobs: Jobs = 1,
+    jobs: Processes = 1,
     retry: Retry = False,
-    data: Tables = [],  # noqa: B006
+    data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,
     members: Members = "3",
     max_labeled: MaxLabeled = None,
     max_unlabeled: MaxUnlabeled = None,
-    steps: Steps = None,
-    network: Network = None,
+    steps: TrainingSteps = None,
+    network: NetworkOfImages = None,
     labeler: Labelers = [],  # noqa: B006
     curator: Curators = [],  # noqa: B006
     only: Only = [],  # noqa: B006
@@ -150,15 +152,15 @@ def show(
 @paper.command("all")
 def all_(
     seeds: Seeds = None,
-    jobs: Jobs = 1,
+    jobs: Processes = 1,
     retry: Retry = False,
-    data: Tables = [],  # noqa: B006
+    data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,
     members: Members = "3",
     max_labeled: MaxLabeled = None,
     max_unlabeled: MaxUnlabeled = None,
-    steps: Steps = None,
-    network: Network = None,
+    steps: TrainingSteps = None,
+    network: NetworkOfImages = None,
     curator: ImageCurators = [],  # noqa: B006
     results: ResultsFolder = _RESULTS,
     out: Out = None,

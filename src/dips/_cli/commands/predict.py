@@ -44,7 +44,7 @@ def predict(
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="Try the model in a child process first, in case it is made to crash.")
     ] = False,
-    sheet: o.Sheet = None,
+    sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
     skip_damaged: o.SkipDamaged = False,
     force: o.Force = False,
