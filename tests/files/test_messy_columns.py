@@ -207,3 +207,19 @@ def test_a_form_of_dates_that_cannot_be_read_is_refused():
         with pytest.raises(SettingsError, match="is not understood"):
             read_types([f"seen=date:{form}"])
     assert read_types(["seen=date:%H:%M %d/%m/%y"]) == {"seen": "date:%H:%M %d/%m/%y"}
+
+
+def test_infinite_cells_do_not_make_categories_of_numbers():
+    finite = RNG.normal(size=180).round(3)
+    understood, read = column([*map(str, finite), *["inf", "-inf", "Infinity", "inf"] * 5])
+    assert understood.kind == "number"
+    assert understood.note == "20 cells are not numbers, such as 'inf'; read as missing"
+    assert read[:180].tolist() == finite.tolist()
+    assert np.isnan(read[180:]).all()
+    assert column(["inf", "-inf"] * 20)[0].kind == "category"
+
+
+def test_categories_that_may_be_none_have_options_that_can_be_typed():
+    cells = [f"{i % 120} {'abc'[i % 3]}" for i in range(200)]
+    note = column(cells, name="ward")[0].note
+    assert note.endswith("; --type ward=text or --type ward=ignore if they are none")

@@ -81,6 +81,12 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest():
         read_target(table, "outcome")
 
 
+def test_a_file_without_a_header_is_told_from_its_names():
+    table = read_table(pd.DataFrame({"64": [1, 2], "-1.03": [3, 4]}))
+    with pytest.raises(DataError, match=r"It has 64, -1\.03\. If its first line is no header, add one\."):
+        read_target(table, "outcome")
+
+
 def test_rows_of_other_files_follow_without_a_label():
     assert target(["no", "yes"] * 5, n_more=3).codes.tolist() == [0, 1] * 5 + [-1] * 3
 

@@ -12,7 +12,7 @@ import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, printable, remarks
 from dips._cli.suspects import suspects_table
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class _ImageObserver(TerminalObserver):
         if not self.enabled:
             return
         n, n_labeled = len(data.read.names), int(data.target.is_labeled.sum())
-        classes = ", ".join(map(str, data.target.classes[:8]))
+        classes = some_of(data.target.classes, 8)
         shown = f"{data.read.size[0]} by {data.read.size[1]} pixels"
         self.console.print(
             printable(f"{n:,} images of {shown}, {n_labeled:,} labeled and {n - n_labeled:,} not: one of {classes}."),

@@ -31,7 +31,8 @@ def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, 
     n_more = len(columns) - len(rows)
     if n_more:
         kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
-        console.print(printable(f"and {n_more} more columns; in all {', '.join(kinds)}."), soft_wrap=True)
+        many = f"and {n_more} more columns; in all" if rows else f"{n_more} columns:"
+        console.print(printable(f"{many} {', '.join(kinds)}."), soft_wrap=True)
 
 
 def print_notes(console: Console, notes: Sequence[str], title: str = "Note") -> None:

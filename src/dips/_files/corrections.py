@@ -14,6 +14,7 @@ from dips._data.labels import encode_values
 from dips._files.read import Table, read_table
 from dips._files.values import is_number, texts
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KEEP, UNLABEL = "keep", "unlabeled"
@@ -106,7 +107,7 @@ class Corrections:
         if name is None:
             raise DataError(
                 f"{self._line(line)} gives the label {label!r}; write 'keep', 'unlabeled' or a class of the table: "
-                f"{_some(list(known))}."
+                f"{some_of(known)}."
             )
         return known[name]
 
@@ -187,7 +188,7 @@ def read_corrections(source: Any) -> Corrections:
     table = read_table(source)
     if "label" not in table.names:
         raise DataError(
-            f"{table.source} has no column 'label', which says what a label should be; it has {_some(table.names)}."
+            f"{table.source} has no column 'label', which says what a label should be; it has {some_of(table.names)}."
         )
     columns = key_columns(table)
     labels = columns.pop("label")
@@ -243,7 +244,3 @@ def _forms(cell: str) -> list[str]:
 def _key_forms(key: Sequence[str | None]) -> list[tuple[str | None, ...]]:
     bare = tuple(cell if cell is None else _forms(cell)[-1] for cell in key)
     return [tuple(key), bare]
-
-
-def _some(values: Sequence[Any]) -> str:
-    return ", ".join(map(str, values[:12])) + (f" and {len(values) - 12} more" if len(values) > 12 else "")

@@ -202,7 +202,8 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
         column.kind = "id"
         column.note = f"another text in every row{_or_type(column, 'category', 'to learn from it')}"
     elif share_distinct > 0.5:
-        column.note = f"{column.n_distinct:,} categories in {len(known):,} cells{_or_type(column, 'text')} or ignore"
+        others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
+        column.note = f"{column.n_distinct:,} categories in {len(known):,} cells; {others} if they are none"
 
 
 def find_digits(known: pa.ChunkedArray) -> bool:

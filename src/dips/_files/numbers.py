@@ -98,7 +98,9 @@ def _are_marked_so(cells: pa.ChunkedArray, mark: str) -> bool:
 
 
 def _share(cells: pa.ChunkedArray, style: NumberStyle) -> float:
-    return float(np.isfinite(numbers(cells, style)).mean())
+    """Share of the cells that are numbers; infinite ones are among numbers that are finite."""
+    values = _parsed(cells, style)
+    return float((~np.isnan(values)).mean()) if np.isfinite(values).any() else 0.0
 
 
 def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:

@@ -12,7 +12,7 @@ import gzip
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +31,7 @@ from dips._files.limits import bounded, check_metadata, check_workbook
 from dips._files.sqlite import SUFFIXES as _SQLITE
 from dips._files.sqlite import address_of, is_address, read_sqlite
 from dips._tools.files import expanded
+from dips._tools.wording import some_of
 from dips.exceptions import DataError, InputTypeError
 
 TABS = {".tsv", ".tab"}
@@ -197,8 +198,9 @@ def _read_file(path: Path, how: _How) -> Table:
             return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
     known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
     raise DataError(
-        f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; rename it to end in one of "
-        f"{known} (.gz, .bz2, .xz, .zst and .zip may follow)."
+        f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; save the table as CSV or "
+        f"Parquet. If it is of a known format, rename it to end in one of {known} (.gz, .bz2, .xz, .zst and .zip may "
+        "follow)."
     )
 
 
@@ -280,16 +282,11 @@ def with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
         elif distinct != name:
             repeated.append(distinct)
     if empty:
-        notes.append(f"{_columns(empty)} no name in the header; called {_listed(empty)}.")
+        notes.append(f"{_columns(empty)} no name in the header; called {some_of(empty, 5)}.")
     if repeated:
-        notes.append(f"{_columns(repeated)} the name of an earlier one; called {_listed(repeated)}.")
+        notes.append(f"{_columns(repeated)} the name of an earlier one; called {some_of(repeated, 5)}.")
     return columns.rename_columns(names), notes
 
 
 def _columns(names: list[str]) -> str:
     return "One column has" if len(names) == 1 else f"{len(names)} columns have"
-
-
-def _listed(names: Iterable[str]) -> str:
-    first, rest = list(names)[:5], len(list(names)) - 5
-    return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from dips._files.limits import check_metadata, most_times
 from dips._tools.files import expanded
+from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
@@ -92,7 +93,7 @@ def _table_name(database: sqlite3.Connection, asked: str | None, path: Path) -> 
         return names[0]
     missing = "which table?" if asked is None else f"there is no table {asked!r}."
     raise DataError(
-        f"{path}: {missing} It has {', '.join(names[:12]) or 'none'}; write sqlite:///{path}?table="
+        f"{path}: {missing} It has {some_of(names) or 'none'}; write sqlite:///{path}?table="
         f"{names[0] if names else 'NAME'}."
     )
 

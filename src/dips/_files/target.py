@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -16,10 +17,11 @@ from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
 from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
+_DECIMAL = re.compile(r"[+-]?\d*\.\d+")  # hardly the name of a column
 _MAX_CLASSES = 100
 _LARGEST = 2**63 - 1  # a larger number stays a text
 _LARGEST_EXACT_FLOAT = 2**53  # above it, neighboring whole numbers are the same float
@@ -82,7 +84,8 @@ def read_target(
     if name not in table.names:
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
         hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
-        raise DataError(f"{table.source} has no column {name!r}{hint} It has {_some(table.names)}.")
+        header = " If its first line is no header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
+        raise DataError(f"{table.source} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
     cells = _cells(raw, name, keep)
     marks = [m for m in unlabeled_marks if m not in ("", None)]
@@ -186,8 +189,9 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         mark = option("unlabeled_mark", str(classes[rare]))
         leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
-            f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled rows, and at least "
-            f"{MIN_PER_CLASS} are needed to learn from some and judge the others; label more rows of it{leave_out}."
+            f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled "
+            f"row{'' if counts[rare] == 1 else 's'}, and at least {MIN_PER_CLASS} are needed to learn from "
+            f"some and judge the others; label more rows of it{leave_out}."
         )
 
 
@@ -214,8 +218,4 @@ def _position(positive: str | None, classes: list[Any], name: str) -> int:
     for code, c in enumerate(classes):
         if str(c) == str(positive):
             return code
-    raise DataError(f"The positive class {positive!r} is not among the labels of {name!r}: {_some(classes)}.")
-
-
-def _some(values: list[Any]) -> str:
-    return ", ".join(map(str, values[:12])) + (f" and {len(values) - 12} more" if len(values) > 12 else "")
+    raise DataError(f"The positive class {positive!r} is not among the labels of {name!r}: {some_of(classes)}.")

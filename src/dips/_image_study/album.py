@@ -21,7 +21,7 @@ from dips._study.reviewed import review
 from dips._tools.arrays import Array
 from dips._tools.files import sha256
 from dips._tools.observer import Observer
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 from dips.vision._image_files import FolderImages, read_images
 from dips.vision._image_folder import class_folders, find_images, refuse_unknown_files
@@ -120,7 +120,7 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     wanted = [name for name in (settings.target, settings.verified) if name is not None]
     for name in wanted:
         if name not in table.names:
-            raise DataError(f"{table.source} has no column {name!r}; it has {', '.join(table.names[:12])}.")
+            raise DataError(f"{table.source} has no column {name!r}; it has {some_of(table.names)}.")
     place: dict[str, Any] = {name: line for line, name in enumerate(listed)}
     lines = pa.array([place.get(name) for name in names], pa.int64())
     columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
@@ -133,7 +133,7 @@ def _key(table: Table, settings: ImageSettings) -> str:
     """The column with the names of the files."""
     if settings.id is not None:
         if settings.id not in table.names:
-            raise DataError(f"{table.source} has no column {settings.id!r}; it has {', '.join(table.names[:12])}.")
+            raise DataError(f"{table.source} has no column {settings.id!r}; it has {some_of(table.names)}.")
         return settings.id
     return FILE if FILE in table.names else table.names[0]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._tools.files import sha256, write_json, writing
+from dips._tools.wording import some_of
 from dips.exceptions import ModelError, OutputError, UserError
 
 SEAL = "signature.json"
@@ -56,8 +57,7 @@ def verify(folder: Path, key: Path) -> int:
     present = _checksums(folder)
     changed = sorted(name for name in {*files, *present} if files.get(name) != present.get(name))
     if changed:
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-        raise ModelError(f"{folder} has changed since it was signed: {', '.join(changed[:3])}{more}; do not use it.")
+        raise ModelError(f"{folder} has changed since it was signed: {some_of(changed, 3)}; do not use it.")
     return len(files)
 
 

@@ -28,7 +28,7 @@ from dips._study.settings import Settings
 from dips._tools.arrays import Array
 from dips._tools.files import expanded
 from dips._tools.observer import Observer
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 
 
@@ -146,7 +146,7 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
             if name not in table.names or name == settings.target:
                 raise DataError(
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
-                    f"{_some(table)}."
+                    f"{some_of(table.names)}."
                 )
     schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
@@ -227,7 +227,3 @@ def _file(data: Any, n_rows: int) -> dict[str, Any]:
     path = file_of(str(data)) if is_address(data) else expanded(data)
     with path.open("rb") as stream:
         return {"path": str(data), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
-
-
-def _some(table: Table) -> str:
-    return ", ".join(table.names[:12]) + ("…" if len(table.names) > 12 else "")

@@ -11,7 +11,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.resampling import resample_weights
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import SettingsError
 
 _LEAST = 1e-7  # a probability of 0 costs 16, not infinity
@@ -144,7 +144,7 @@ def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:
     for name in costs:
         if name not in names:
             raise SettingsError(
-                f"{option('costs')} names {name!r}, which is not a label; choose one of {', '.join(names[:12])}."
+                f"{option('costs')} names {name!r}, which is not a label; choose one of {some_of(names)}."
             )
     return np.array([float(costs.get(name, 1.0)) for name in names])
 

@@ -15,6 +15,7 @@ from dips._persistence import SavedModel
 from dips._report.words import amount, title_of
 from dips._study.metrics import intervals, metrics_for
 from dips._tools.arrays import Array
+from dips._tools.wording import some_of
 
 _KEPT = ("value", "low", "high")
 _TOLD = ("accuracy", "balanced_accuracy", "f1", "roc_auc", "log_loss", "cost")
@@ -48,7 +49,7 @@ class Scores:
             for k, v in self.metrics.items()
             if k in _TOLD
         ]
-        recalls = ", ".join(f"{name} {100 * share:.0f} %" for name, share in list(self.recall.items())[:12])
+        recalls = some_of(f"{name} {100 * share:.0f} %" for name, share in self.recall.items())
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
         said = [f"On the {self.n:,} rows that have a label: {'; '.join(told)}; {always}.", f"Found of each: {recalls}."]
         if self.unknown:

@@ -1,9 +1,9 @@
-"""Settings by the name the reader can type: ``--drop`` on the command line, ``drop=`` in Python."""
+"""Words of messages: settings by the name the reader can type, and lists that are not cut without a word."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -19,6 +19,19 @@ def command_line() -> Iterator[None]:
         yield
     finally:
         _ON_COMMAND_LINE.reset(token)
+
+
+def some_of(values: Iterable[Any], most: int = 12) -> str:
+    """Name the first values, and say how many more there are.
+
+    Examples
+    --------
+    >>> some_of("abc"), some_of(range(30), most=3)
+    ('a, b, c', '0, 1, 2 and 27 more')
+    """
+    texts = [str(value) for value in values]
+    n_more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
 def option(name: str, value: Any = None) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dips._data.encoder import TableEncoder
 from dips._tools.arrays import Array
+from dips._tools.wording import some_of
 from dips.datasets._declaration import ANY_OTHER, Declaration
 from dips.exceptions import DataError
 
@@ -76,9 +77,8 @@ def prepare(raw: pd.DataFrame, declared: Declaration) -> Dataset:
 def _check_columns(raw: pd.DataFrame, declared: Declaration) -> None:
     lacking = [c for c in declared.wanted() if c not in raw]
     if lacking:
-        more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         raise DataError(
-            f"The table of {declared.name} lacks the columns {lacking[:5]}{more}; rename yours, or see "
+            f"The table of {declared.name} lacks the columns {some_of(lacking, 5)}; rename yours, or see "
             f"dips.datasets.describe({declared.name!r}) for what it must hold."
         )
 

@@ -16,7 +16,7 @@ from dips._files.pictures import COLOR, GRAY, Header, decode, read_header
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, whole_file, write_json, writing
 from dips._tools.observer import Observer
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.datasets._download import cache_folder
 from dips.exceptions import InputError
 from dips.vision._image_pool import is_too_large
@@ -185,8 +185,7 @@ def _refuse_damaged(folder: Path, damaged: dict[str, str], n: int, skip: bool) -
 
 def listed(damaged: dict[str, str]) -> str:
     """Name files that cannot be read, with the reason; of many, the first ones."""
-    shown = [f"{name} ({why})" for name, why in list(damaged.items())[:_NAMED]]
-    return ", ".join(shown) + (f" and {len(damaged) - _NAMED:,} more" if len(damaged) > _NAMED else "")
+    return some_of((f"{name} ({why})" for name, why in damaged.items()), _NAMED)
 
 
 def _notes(headers: dict[str, Header], damaged: dict[str, str], shape: tuple[int, ...]) -> list[str]:

@@ -15,6 +15,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, make_table, output, print_json, printable
 from dips._cli.images import are_images, fit_folder, refuse_options_for_images
+from dips._tools.wording import some_of
 from dips.exceptions import StoppedError
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _print_understanding(console: Console, study: StudyData, leaks: dict[str, fl
     console.print(
         printable(
             f"{study.table.n_rows:,} rows, {n_labeled:,} labeled and {study.table.n_rows - n_labeled:,} not; "
-            f"{target.name!r} is one of {', '.join(map(str, target.classes[:8]))}."
+            f"{target.name!r} is one of {some_of(target.classes, 8)}."
         ),
         soft_wrap=True,
     )

@@ -9,6 +9,7 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_json, printable
+from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _print(inspection: Inspection) -> None:
     console.print(printable(f"{inspection.n_rows:,} rows, {n_columns} columns besides the target."))
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
-        classes = ", ".join(f"{c} {n:,}" for c, n in list(zip(target.classes, counts, strict=True))[:12])
+        classes = some_of(f"{c} {n:,}" for c, n in zip(target.classes, counts, strict=True))
         n_labeled = int(target.is_labeled.sum())
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.print(printable(words), soft_wrap=True)
