@@ -129,7 +129,7 @@ def test_a_source_that_changed_is_refused(spark, claims, tmp_path):
     pool.refuse_changes()
     other = SparkPool(spark.read.parquet(str(tmp_path / "rows")).where("number < 399"), key="number").like(X)
     pool._df, _ = other._df, vars(pool).pop("_identity")
-    with pytest.raises(ValueError, match=r"The Spark table changed during the fit .*400 rows, now 399"):
+    with pytest.raises(ValueError, match=r"The Spark table changed since the fit began .*400 rows, now 399"):
         pool.refuse_changes()
 
 
@@ -203,7 +203,7 @@ def test_files_that_go_away_are_one_sentence(spark, claims, tmp_path):
 
 
 def test_row_ids_of_delta_name_the_rows(spark, claims):
-    """The hidden column of a Delta table with row tracking is a plain one here: Delta itself is not installed."""
+    """The hidden column of a Delta table is a plain one here; ``test_delta.py`` has a real one."""
     X, _, folder = claims
     ids = "named_struct('row_id', 1000 - number, 'file_path', 'x', 'row_index', 0L) AS _metadata"
     df = spark.read.parquet(str(folder)).selectExpr("*", ids).repartition(3)

@@ -51,10 +51,12 @@ def identify(df: Any, key: str | None) -> Identity:
         return Identity.of(df.selectExpr("*", f"_metadata.row_id AS {ROW}"), {ROW: "row_id"})
     if "row_index" in hidden:
         return _by_file(df)
+    row_tracking = "ALTER TABLE ... SET TBLPROPERTIES ('delta.enableRowTracking' = true)"
+    switch_on = f"switch on row tracking if it is a Delta table ({row_tracking}), " if "file_path" in hidden else ""
     raise InputError(
-        "The rows of this Spark DataFrame cannot be told apart: it is not a plain scan of Parquet or Delta files. Name "
-        "a column with a value of its own for every row, SparkPool(df, key=...), or let the rows be written once, "
-        "SparkPool(df, snapshot=path)."
+        "The rows of this Spark DataFrame cannot be told apart: it is neither a plain scan of Parquet files nor one of "
+        f"a Delta table with row tracking; {switch_on}name a column with a value of its own for every row, "
+        "SparkPool(df, key=...), or let the rows be written once, SparkPool(df, snapshot=path)."
     )
 
 

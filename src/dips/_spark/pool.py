@@ -254,8 +254,9 @@ class SparkPool(Pool):
         now = self._rows_of("reading the table again", self._numbered.selectExpr("count(1) AS n", self._checksum))[0]
         if (now["n"], now["checksum"]) != (self._summary["n"], self._summary["checksum"]):
             raise DataError(
-                f"The Spark table changed during the fit (it had {self._summary['n']:,} rows, now {now['n']:,}, or "
-                "other values), so the model was trained on a mix of two versions; freeze the rows first: "
+                f"The Spark table changed since the fit began (it had {self._summary['n']:,} rows, now {now['n']:,}, "
+                "or other values), so the model does not belong to the rows that are there; fit on rows that stay: one "
+                "version of a Delta table, spark.read.option('versionAsOf', ...).table(name), or "
                 "SparkPool(df, snapshot=path)."
             )
 
