@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import tempfile
 
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 import pytest
 
 from dips._cli.app import run as dips
+from dips._cli.suspects import print_suspects
+from dips._estimators.reasons import reason
 from dips._study.run import Run
 from dips.exceptions import DataError, InputError, InputTypeError
 from tests.patients import patients
@@ -86,6 +89,41 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     out, _ = said(capsys)
     assert "of the labels look wrong" in out
     assert "models that had not seen the row gave" in " ".join(out.split())
+
+
+def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
+    out, _ = said(capsys)
+    lines = [line for line in out.splitlines() if re.match(r"\s+\d+  P\d{4}  ", line)]
+    assert len(lines) == 3
+    assert all(re.search(r"(ill  |well ) (well|ill) +\d+ % +\d+ %\s*$", line) for line in lines)
+
+
+def test_what_no_column_says_of_a_suspect_is_said_beside_it(capsys):
+    said_of = {
+        "confidence": 0.1,
+        "out_of_fold": 0.2,
+        "p_wrong": 0.9,
+        "given_label": "no; never",
+        "suggested_label": "yes",
+    }
+    plain = reason("no; never", "yes", 0.1, 0.2, 0.9)
+    suspects = pd.DataFrame(
+        [{"row": 3, "reason": plain} | said_of, {"row": 4, "reason": f"row 9 is the same; {plain}"} | said_of]
+    )
+    print_suspects(suspects.head(1), [])
+    assert "why" not in said(capsys)[0]
+    print_suspects(suspects, [])
+    out, _ = said(capsys)
+    assert re.search(r"90 %\s+20 %\s+row 9 is the same\s*\n", out)
+
+
+def test_stages_are_told_where_there_is_no_terminal(at_home, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome"]) == 0
+    assert re.match(r"  0 % reading\n 20 % judging labels\n", said(capsys)[1])
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--json"]) == 0
+    assert "%" not in said(capsys)[1]
 
 
 def test_audit_writes_a_list_a_page_and_json(at_home, tmp_path, capsys):

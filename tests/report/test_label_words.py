@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dips._report import render, summarize
-from dips._report.label_words import classes_in_danger, share_in_words, worth_in_words, worth_of_suspects
+from dips._report.label_words import classes_in_danger, label_summary, share_in_words, worth_in_words, worth_of_suspects
 from dips._report.score_words import score_sentences
 from dips._report.words import headline, next_steps
 from dips._study import audit
@@ -162,6 +162,19 @@ def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
     always = {"label": "yes", "accuracy": 0.5}  # the most frequent in training
     sentences = score_sentences(compared(0.0, quality={"recall": tie}, baseline=always))
     assert sentences[-1] == "Always answering 'yes' would have an accuracy of 50.0 %."
+
+
+def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatched):
+    said = label_summary(0.3, (0.0, 0.46), 90, 200)
+    assert said == (
+        "Models hardly tell the classes apart, so anything from 0 to 46 % of the labels may be wrong; 90 of 200 are "
+        "suspect, hardly more than guesses."
+    )
+    assert worth_of_suspects(pd.Series([0.6] * 90), (0.0, 0.46)) == []
+    assert worth_of_suspects(pd.Series([0.6] * 90), (0.1, 0.46))
+    summary = summarize(unwatched.findings)
+    summary["labels"] |= {"interval": [0.0, 0.46]}
+    assert headline(summary)["labels"].endswith("listed below, hardly more than guesses.")
 
 
 def test_a_short_list_is_not_said_to_go_on():

@@ -94,17 +94,23 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
 
 
 class TerminalObserver(ProgressBars):
-    """Shows stages and warnings of a study on the error stream; nothing where the output is for machines."""
+    """Shows stages and warnings of a study on the error stream; nothing where the output is for machines.
+
+    Where there is no terminal for bars, as in a notebook or a log, each stage is a line when it begins.
+    """
 
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
-        self.enabled = enabled
+        self.enabled, self._told = enabled, set[str]()
 
     def message(self, text: str, fraction: float) -> None:
         """Name the stage; programs that start dips with DIPS_PROGRESS=json get a line of JSON for each."""
         super().message(text, fraction)
         if os.environ.get("DIPS_PROGRESS") == "json":
             print(json.dumps({"stage": text, "fraction": fraction}), file=sys.stderr, flush=True)
+        elif self.enabled and not self.console.is_terminal and text not in self._told:
+            self._told.add(text)
+            self.console.print(printable(f"{100 * fraction:3.0f} % {text}"), soft_wrap=True)
 
     def on_record(self, record: dict[str, Any]) -> None:
         """Print a warning."""

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
-from dips._cli.console import make_table
+from dips._cli.console import make_table, output, printable
+from dips._estimators.reasons import IMAGE, ROW, reason
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_UNSEEN = {
+    ROW: "models that had not seen the row gave the label",
+    IMAGE: "networks not trained on the label, or not recently, gave it",
+}
 
-def suspects_table(suspects: pd.DataFrame, ids: list[str], unit: str = "row") -> Table:
-    """One line per suspect: its number, the columns that name it, its labels, and why it is one."""
-    is_believed = bool(suspects["p_wrong"].notna().all())
-    columns = {
-        unit: "right",
-        **dict.fromkeys(ids, "left"),
-        "given": "left",
-        "suggested": "left",
-        ("wrong" if is_believed else "confidence"): "right",
-        "why": "left",
-    }
+
+def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> None:
+    """Print one line per suspect: its number, the columns that name it, its labels, and why it is one."""
+    if not bool(suspects["p_wrong"].notna().all()):
+        output().print(_table(suspects, ids, unit, {"confidence": "confidence"}, suspects["reason"].tolist()))
+        return
+    columns = {"wrong": "p_wrong", "unseen": "out_of_fold"}
+    output().print(_table(suspects, ids, unit, columns, [_besides(r, unit) for _, r in suspects.iterrows()]))
+    legend = f"wrong: how probably the label is wrong. unseen: what {_UNSEEN[unit]}."
+    output().print(printable(legend), soft_wrap=True)
+
+
+def _table(suspects: pd.DataFrame, ids: list[str], unit: str, shares: dict[str, str], why: list[str]) -> Any:
+    aligned = {unit: "right", **dict.fromkeys(ids, "left"), "given": "left", "suggested": "left"}
+    aligned |= dict.fromkeys(shares, "right") | ({"why": "left"} if any(why) else {})
+    labels = ["row", *ids, "given_label", "suggested_label"]
     rows = [
-        [
-            r["row"],
-            *(r[i] for i in ids),
-            r["given_label"],
-            _or_dash(r["suggested_label"]),
-            f"{100 * r['p_wrong' if is_believed else 'confidence']:.0f} %",
-            r["reason"],
-        ]
-        for _, r in suspects.iterrows()
+        [*(_or_dash(r[c]) for c in labels), *(_percent(r[c]) for c in shares.values()), *([said] if any(why) else [])]
+        for (_, r), said in zip(suspects.iterrows(), why, strict=True)
     ]
-    return make_table(columns, rows)
+    return make_table(aligned, rows)
+
+
+def _besides(suspect: pd.Series, unit: str) -> str:
+    """What the reason says that no column does, such as a row that is the same and has another label."""
+    s = suspect
+    told = reason(s["given_label"], s["suggested_label"], s["confidence"], s["out_of_fold"], s["p_wrong"], unit)
+    return str(suspect["reason"]).removesuffix(told).removesuffix("; ")
+
+
+def _percent(share: float) -> str:
+    return "–" if share != share else f"{100 * share:.0f} %"
 
 
 def _or_dash(value: object) -> str:

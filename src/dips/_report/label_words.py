@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 _NEAR_0 = 0.005  # rounds to 0 %
+_ANYTHING = 0.45  # wrong labels; where none and so many explain the labels alike, nothing is known of them
 _LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
 _DANGER = 0.5  # of a class's labels
 _FAR_ABOVE = 2.0  # times the share among the other classes
@@ -24,6 +25,8 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     'About 18 % of the labels look wrong (between 12 and 25 %)'
     >>> share_in_words(0.02, (0, 0.06))
     'Between 0 and 6 % of the labels look wrong'
+    >>> share_in_words(0.3, (0, 0.46))
+    'Models hardly tell the classes apart, so anything from 0 to 46 % of the labels may be wrong'
     >>> share_in_words(0.004), share_in_words(0.001, (0, 0.003))
     ('Under 1 % of the labels look wrong', 'Under 1 % of the labels look wrong')
     """
@@ -32,6 +35,10 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     low, high = interval
     if high < _NEAR_0:
         return "Under 1 % of the labels look wrong"
+    if tells_nothing(interval):
+        return (
+            f"Models hardly tell the classes apart, so anything from 0 to {100 * high:.0f} % of the labels may be wrong"
+        )
     if low < _NEAR_0:
         return f"Between 0 and {100 * high:.0f} % of the labels look wrong"
     if round(100 * low) == round(100 * high):
@@ -39,9 +46,19 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     return f"About {100 * rate:.0f} % of the labels look wrong (between {100 * low:.0f} and {100 * high:.0f} %)"
 
 
+def tells_nothing(interval: Sequence[float] | None) -> bool:
+    """Whether no label and nearly half of them may be wrong, so that suspects are hardly more than guesses."""
+    return interval is not None and interval[0] < _NEAR_0 and interval[1] > _ANYTHING
+
+
+def guessed(interval: Sequence[float] | None) -> str:
+    """What to add where suspects are named although nothing is known of the labels."""
+    return ", hardly more than guesses" if tells_nothing(interval) else ""
+
+
 def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
     """Say how many labels look wrong and how sure that is, and how many are suspects."""
-    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect."
+    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect{guessed(interval)}."
     if n_suspects == 0 and interval is None:
         return f"None of {n_labeled:,} labels is suspect."
     if n_suspects == 0:
@@ -77,15 +94,15 @@ def share_in_short(rate: float, interval: Sequence[float] | None = None) -> str:
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
-def worth_of_suspects(p_wrong: pd.Series) -> list[dict[str, int]]:
-    """How many of the first suspects are expected to be wrong; empty where nothing is believed.
+def worth_of_suspects(p_wrong: pd.Series, interval: Sequence[float] | None = None) -> list[dict[str, int]]:
+    """How many of the first suspects are expected to be wrong; empty where nothing is believed, or known.
 
     Examples
     --------
     >>> worth_of_suspects(pd.Series([0.9] * 10 + [0.6] * 10))
     [{'n': 10, 'wrong': 9}, {'n': 20, 'wrong': 15}]
     """
-    if p_wrong.isna().any() or p_wrong.empty:
+    if p_wrong.isna().any() or p_wrong.empty or tells_nothing(interval):
         return []
     total = np.cumsum(p_wrong.to_numpy(dtype=float))
     looks = [*(n for n in _LOOKS if n < total.size), total.size]

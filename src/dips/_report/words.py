@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
-from dips._report.label_words import ranking_in_words, share_in_words, worth_in_words
+from dips._report.label_words import guessed, ranking_in_words, share_in_words, worth_in_words
 
 SHARES = ("accuracy", "balanced_accuracy")
 SMALLER_IS_BETTER = ("log_loss", "cost")
@@ -208,7 +208,8 @@ def _labels(summary: dict[str, Any]) -> str:
         listed = f"{n:,} are suspect, and the first {n_shown:,} are listed below"
     if summary["unit"] == IMAGE:
         listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
-    return f"{share_in_words(labels['share_wrong'], labels.get('interval'))}; {listed}."
+    interval = labels.get("interval")
+    return f"{share_in_words(labels['share_wrong'], interval)}; {listed}{guessed(interval)}."
 
 
 def _model(summary: dict[str, Any]) -> str:

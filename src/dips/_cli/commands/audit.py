@@ -13,7 +13,6 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, output, print_json, printable, remarks
 from dips._cli.images import are_images, audit_folder, refuse_options_for_images
-from dips._cli.suspects import suspects_table
 from dips.exceptions import SettingsError
 
 if TYPE_CHECKING:
@@ -139,6 +138,7 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
 
 
 def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
+    from dips._cli.suspects import print_suspects
     from dips._report.label_words import label_summary, worth_in_words, worth_of_suspects
 
     suspects = judged.suspects()
@@ -147,7 +147,7 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
     output().print(printable(summary), soft_wrap=True)
     if len(suspects):
-        output().print(suspects_table(suspects.head(top), judged.findings.ids))
-    worth = worth_in_words(worth_of_suspects(suspects["p_wrong"]))
+        print_suspects(suspects.head(top), judged.findings.ids)
+    worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
     if worth:
         output().print(printable(f"{worth}."), soft_wrap=True)
