@@ -36,6 +36,7 @@ default_role = "literal"
 # API reference: one list of names, one page per name.
 api_reference.write_pages(HERE / "api")
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # beside a class's page: fit, not PseudoLabelClassifier.fit
 autodoc_typehints = "none"  # the docstrings say it
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

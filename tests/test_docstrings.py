@@ -56,3 +56,12 @@ def test_the_docstring_tells_of_the_parameters(module, name):
     if hasattr(thing, "__dataclass_fields__"):
         told = [name for name in told if name in wanted]  # attributes may be more than the fields
     assert sorted(told) == sorted(wanted)
+
+
+@pytest.mark.parametrize(("module", "name"), CODE, ids=[f"{m.__name__}.{n}" for m, n in CODE])
+def test_what_is_below_an_entry_is_a_text_of_its_own(module, name):
+    """The site sets the line of an entry as a type and what is below as text: no sentence may go over both."""
+    texts = dict(_SECTION.findall(inspect.getdoc(getattr(module, name))))
+    entries = "\n".join(texts.get(title, "") for title in ("Parameters", "Attributes"))
+    run_on = re.findall(r"^([*\w].*)\n +([a-z(].*)$", entries, re.MULTILINE)
+    assert run_on == []

@@ -22,7 +22,8 @@ from dips.datasets import flip_labels
 
 folder = Path(tempfile.mkdtemp())
 cancer = load_breast_cancer(as_frame=True)
-columns = ["mean radius", "mean texture", "mean smoothness", "mean concavity", "worst area", "worst symmetry"]
+columns = ["mean radius", "mean texture", "mean smoothness", "mean concavity"]
+columns += ["worst area", "worst symmetry"]
 table = cancer.data[columns].sample(frac=1, random_state=0)[:400]
 truth = cancer.target.loc[table.index].map({0: "malignant", 1: "benign"})
 
@@ -63,7 +64,7 @@ suspects[["row", "given_label", "suggested_label", "confidence", "reason"]].head
 # %%
 # Row numbers count from 1, as a spreadsheet does. We know which labels we flipped:
 were_flipped = flipped[suspects["row"] - 1]
-print(f"{were_flipped.sum()} of the {len(were_flipped)} suspects are among the {flipped.sum()} labels that we flipped.")
+print(f"{were_flipped.sum()} of the {len(were_flipped)} suspects are wrong; {flipped.sum()} labels are.")
 
 # %%
 # Use the model

@@ -21,7 +21,8 @@ import dips
 from dips.datasets import flip_labels
 
 cancer = load_breast_cancer(as_frame=True)
-columns = ["mean radius", "mean texture", "mean smoothness", "mean concavity", "worst area", "worst symmetry"]
+columns = ["mean radius", "mean texture", "mean smoothness", "mean concavity"]
+columns += ["worst area", "worst symmetry"]
 # sphinx_gallery_start_ignore
 import os
 from pathlib import Path

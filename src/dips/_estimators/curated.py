@@ -58,8 +58,9 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator_, classes_, samples_, history_, class_summary_, curator_
         As in :class:`~dips.PseudoLabelClassifier`.
-    trajectories_ : (len(track), E, C) class probabilities of the tracked rows along the training they were judged by,
-        or None where no row is tracked; for multi-label, a list of them
+    trajectories_ : array (len(track), E, C); None if no row is tracked
+        Class probabilities of the tracked rows at every checkpoint of the training by which they were judged. For
+        multi-label, a list of such arrays.
 
     Examples
     --------
@@ -154,10 +155,11 @@ class Audit:
 
     Attributes
     ----------
-    samples : data frame in the input's order: given_label, verified, p_wrong, confidence, aleatoric, useful,
-        suggested_label; all missing for a row without a label
-    trajectories : (len(track), E, C) class probabilities of the tracked rows at every checkpoint, or None where none
-        is tracked; for multi-label, a list of them
+    samples : data frame, one row per input row
+        Columns: given_label, verified, p_wrong, check_gain, confidence, aleatoric, useful and suggested_label; all
+        missing for a row without a label.
+    trajectories : array (len(track), E, C); None if no row is tracked
+        Class probabilities of the tracked rows at every checkpoint. For multi-label, a list of such arrays.
     model : the fitted :class:`CuratedClassifier`
     """
 
@@ -169,8 +171,8 @@ class Audit:
     def share_suspect(self) -> float:
         """The share of the labels that are suspects.
 
-        A decision, label by label; how many labels are wrong in all is what a curator may estimate, as ``"auto"`` does
-        in ``model.curator_.noise_rate_``.
+        Each is a decision about one label. How many labels are wrong in all is another question, which some curators
+        answer, such as ``"auto"`` in ``model.curator_.noise_rate_``.
         """
         return float((~self.samples["useful"]).mean())
 
@@ -180,10 +182,10 @@ class Audit:
         Parameters
         ----------
         order : {"wrong", "useful"}
-            The most probably wrong on top; where nothing is believed, those with the least confidence along the
-            training, multiplied by the probability from models that had not seen the row where there is one. Or the
-            most useful to check (``check_gain``), for which the curator must believe: until some labels of every class
-            are verified, the classes come in turn, the most probably wrong of each, which tells how labels go wrong.
+            "wrong" puts the most probably wrong first. Without beliefs, these are the labels with the least confidence,
+            multiplied by the out-of-fold probability if there is one. "useful" puts those first that are most useful to
+            check (``check_gain``), and needs beliefs: classes come in turn, the most probably wrong of each, until some
+            labels of every class are verified; this shows how labels go wrong.
         """
         if order not in ("wrong", "useful"):
             raise InputError(f"order={order!r} is not known; choose one of wrong, useful.")
@@ -220,9 +222,9 @@ class Audit:
         return draw_curves(curves, [f"{row}: {label}" for row, label in labels.items()], ax)
 
     def plot_calibration(self, positive: Any = None, ax: Any = None) -> Any:
-        """Draw what models that had not seen the rows said against the labels; return the axes.
+        """Draw the out-of-fold probability of a class against its frequency among the labels; return the axes.
 
-        `positive` is the class that it is about, the last one unless it is given.
+        `positive` is the class, by default the last one.
         """
         answers, classes = getattr(self.model.curator_, "answers_", None), list(self.model.classes_)
         if answers is None:
@@ -270,7 +272,7 @@ def characterize(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Audit:
-    """Audit labels: which were learned as if right, which look wrong, and what they might be. No unlabeled data needed.
+    """Audit labels: which look right, which look wrong, and what these might be. No unlabeled rows are needed.
 
     Parameters
     ----------
@@ -281,7 +283,7 @@ def characterize(
     curator, random_state, n_jobs
         As in :class:`CuratedClassifier`.
     track : sequence of int
-        Labeled rows, by position, whose whole trajectory is wanted, for plots.
+        Positions of labeled rows whose probabilities at every checkpoint are kept, for plots.
     sample_weight : (n,), optional
     verified, y_given
         Labels that somebody has checked, and what they were before; see :meth:`PseudoLabelClassifier.fit`.

@@ -60,24 +60,23 @@ class PseudoLabelClassifier(CuratingClassifier):
         The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
         training need one that is trained step by step. None is XGBoost with slow, shallow trees.
     labeler : str, Labeler or callable, default="auto"
-        What proposes: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
-        :class:`~dips.labelers.Candidates` that returns positions and labels. "auto" learns from every unlabeled row, or
-        a sample, where the curator believes, and is "greedy" for other curators.
+        Proposes pseudo-labels: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
+        :class:`~dips.labelers.Candidates` that returns positions and labels. "auto" needs none under beliefs, which
+        learn from all unlabeled rows or a sample; for other curators it is "greedy".
     curator : str, Curator or callable, default="auto"
-        What judges: the name of a curator of :mod:`dips.curators`, an object with settings, or a function of
-        :class:`~dips.curators.Evidence` that returns a mask. "auto" is "beliefs"
-        (:class:`~dips.curators.Beliefs`).
+        Judges labels: the name of a curator of :mod:`dips.curators`, an object with settings, or a function of
+        :class:`~dips.curators.Evidence` that returns a mask. "auto" is :class:`~dips.curators.Beliefs`.
     n_rounds : int, default=5
         How many models are trained after the first curation; T in the paper. Pseudo-labels are proposed after each but
         the last, so 1 makes no use of unlabeled rows. Beliefs with ``labeler="auto"`` need no rounds.
     grow : bool, default=True
-        Keep pseudo-labels from one round to the next. False proposes anew each round (Version 2 of the appendix).
+        Keep pseudo-labels from one round to the next. False proposes them again each round (Version 2 of the appendix).
     curate : {"both", "start", "rounds", "neither"}, default="both"
         Where to curate: the labels before the first round, all labels in every round, both, or neither
         (the ablations A1, A2 and A3 are "start", "rounds" and "neither").
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
-        How many folds or members of an ensemble are trained at once. The backbone's own threads are its own setting.
+        How many folds or members of an ensemble are trained at once. The backbone's threads are set on the backbone.
     verbose : int, default=0
         Above 0, a progress bar on a terminal.
 
@@ -90,26 +89,26 @@ class PseudoLabelClassifier(CuratingClassifier):
     termination_condition_ : "max_iter", "all_labeled" or "no_change"
     n_iter_ : rounds trained
     history_ : data frame, one row per round; round 0 is the curation at the start
-    samples_ : data frame, one row per input row: source, given_label, verified, final_label, round, p_wrong
-        (probability that the given label is wrong, where the curator believes; 0 where it is verified), confidence,
-        aleatoric, useful (trained on by the last model; where the curator believes, not among the labels that are
-        expected to be wrong), suggested_label (for a given label that is a suspect); rows of `X_unlabeled` come last
-    class_summary_ : data frame, one row per class, where the curator believes: n_labels, n_suspects, expected_wrong and
-        recall (of the teachers, out of fold); else None
-    account_ : where the unlabeled rows stay on Spark: what :meth:`write_samples` writes; ``samples_``,
-        ``transduction_`` and ``labeled_iter_`` then hold the rows of X alone
+    samples_ : data frame, one row per input row, those of `X_unlabeled` last
+        Columns: source, given_label, verified, final_label, round, p_wrong, check_gain, confidence, aleatoric, useful
+        and suggested_label. p_wrong is the probability that the given label is wrong, under beliefs; it is 0 for a
+        verified label. useful means that the last model was trained on the row; under beliefs, that the label is not
+        a suspect. suggested_label is given for suspects.
+    class_summary_ : data frame, one row per class; None unless the curator believes
+        Columns: n_labels, n_suspects, expected_wrong, and recall of the teachers, out of fold.
+    account_ : the account of unlabeled rows that stay on Spark
+        What :meth:`write_samples` writes. ``samples_``, ``transduction_`` and ``labeled_iter_`` then hold only the rows
+        of X.
     curator_ : the curator, with what it learned
-    encoder_ : what turned the table into numbers, or None where the backbone takes it as it is
+    encoder_ : turns tables into numbers; None if the backbone takes them as they are
 
     Notes
     -----
-    Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem of its own, with
-    its own rounds. Each (row, label) pair is judged by itself: a row may be useful for one label and a suspect for
-    another, and one whose labels are known in part is given for these and unlabeled for the others. ``samples_`` and
-    ``history_`` then say in ``target`` which label a line is about, ``transduction_`` (0, 1, or -1 where never labeled,
-    whatever the input's mark) and ``labeled_iter_`` have one column per label, ``termination_condition_`` one entry.
-    The models are in ``estimators_``, the curators in ``curators_``; ``predict_proba`` gives the probability of each
-    label.
+    Multi-label, where y is a table of 0, 1 and missing values (or -1): every label is a binary problem with its own
+    rounds. Each (row, label) pair is judged by itself: a row may be useful for one label, a suspect for another and
+    unlabeled for a third. ``samples_`` and ``history_`` name the label in ``target``. ``transduction_`` (0, 1, or -1
+    if never labeled) and ``labeled_iter_`` have one column per label, ``termination_condition_`` one entry. The models
+    are in ``estimators_``, the curators in ``curators_``; ``predict_proba`` gives the probability of each label.
 
     Examples
     --------
@@ -186,15 +185,15 @@ class PseudoLabelClassifier(CuratingClassifier):
         sample_weight : (n,), optional
             Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
         verified : mask (n,), optional
-            Labels that somebody has checked: never suspects, trained on as they are, and taught from.
-            For multi-label, one column for all labels, or a mask (n, L).
+            Labels that somebody has checked. They are never suspects, and the other labels are judged better because of
+            them. For multi-label, one column for all labels, or a mask (n, L).
         y_given : as y, optional
             The labels before they were checked. How often, and where, checked labels turned out to be wrong sharpens
             the estimated noise and the judgment of the other labels.
         **fit_params
-            What else the backbone's own ``fit`` takes, such as ``eval_set`` or ``cat_features``, if
-            ``sklearn.set_config(enable_metadata_routing=True)`` is set and the backbone requests it. Tables and labels
-            to validate on are given as X and y are; what has one entry per row of X is cut to the rows of a training.
+            Further arguments of the backbone's ``fit``, such as ``eval_set`` or ``cat_features``, if
+            ``sklearn.set_config(enable_metadata_routing=True)`` is set and the backbone requests them. Validation data
+            are given in the form of X and y; arguments with one entry per row of X are cut to the rows of a training.
         """
         with self._observer() as observer, all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
@@ -259,10 +258,10 @@ class PseudoLabelClassifier(CuratingClassifier):
         self.termination_condition_ = one_or_list([state.termination for state in results], self.multilabel_)
 
     def write_samples(self, path: str | Path) -> None:
-        """Write the account of every unlabeled row that stayed where it is, on Spark, to a new folder of Parquet files.
+        """Write the account of the unlabeled rows that stay on Spark to a new folder of Parquet files.
 
-        It has the columns of ``samples_``, after those that name the row: the key, or the file and the row's position
-        in it. Spark writes it; nothing is collected. The labeled rows are in ``samples_``.
+        Its columns name the row (the key, or the file and the position in it), then follow those of ``samples_``. Spark
+        writes it; nothing is collected. The labeled rows are in ``samples_``.
         """
         check_is_fitted(self)
         if not hasattr(self, "account_"):

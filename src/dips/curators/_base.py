@@ -17,7 +17,7 @@ from dips.exceptions import InputError
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of the m rows of the training pool D, labeled and pseudo-labeled, when it is curated.
+    """What a curator is shown: the m rows of the training pool D, labeled and pseudo-labeled.
 
     Attributes
     ----------
@@ -25,13 +25,13 @@ class Evidence:
     is_given : (m,) False for pseudo-labels
     n_classes : C
     round : 0 at the start, else the round just trained
-    statistics : read at each row's label, (m,) each: confidence, aleatoric, and what else the curator lists
+    statistics : (m,) each, at the row's label: confidence, aleatoric, and what else the curator lists
     mean_probabilities : (m, C) average over the checkpoints
     probabilities : (m, C) at the last checkpoint
     features : returns the rows as the model sees them
-    out_of_fold : returns (m, C) probabilities of the rows with given labels from models that did not see them,
-        cross-validated with the given number of folds; NaN for the others
-    groups : (m,) rows that belong together, which no fold may divide; None where every row stands alone
+    out_of_fold : function of a number of folds
+        Returns cross-validated probabilities (m, C) of the rows with given labels; NaN for the others.
+    groups : (m,) group of each row, which no fold may divide; None if there are no groups
     """
 
     labels: Array
@@ -65,10 +65,11 @@ class Curator(Named):
 
     Attributes
     ----------
-    believes : True for a curator that answers with beliefs, which the last model is trained on, instead of a mask
+    believes : True for a curator that gives beliefs, on which the last model is trained, instead of a mask
     curates : False for a curator that keeps every row, so that no dynamics are needed
-    evens_classes : labelers propose rows of each class in proportion to the useful labels; where these are very
-        skewed, the authors even the classes out. False leaves the proportions as they are
+    evens_classes : whether very skewed class proportions are evened out for the labeler
+        Labelers propose rows of each class in proportion to the useful labels. Where these are very skewed, the authors
+        even them out; False leaves them as they are.
     judges : what it can judge: tables, images or both
     window : the part of the training that counts, as fractions
     """
@@ -86,16 +87,16 @@ class Curator(Named):
         raise NotImplementedError
 
     def has_rule(self, at_start: bool) -> bool:
-        """Whether a pseudo-label is judged by itself once the given labels are; `at_start`, if these came first."""
+        """Whether each pseudo-label is judged by itself; `at_start`: the given labels were judged before the rounds."""
         return False
 
     def judge_pseudo(self, evidence: Evidence) -> Array:
-        """Return the mask (m,) of useful pseudo-labels, row by row, where :meth:`has_rule`; nothing is remembered."""
+        """Return the mask (m,) of useful pseudo-labels, each judged by itself; for curators that have a rule."""
         return self.curate(evidence)
 
 
 class FunctionCurator(Curator):
-    """A curator from a plain function of the :class:`Evidence`, every statistic in it, that returns a mask.
+    """A curator made from a function that takes :class:`Evidence`, with every statistic, and returns a mask.
 
     Parameters
     ----------

@@ -32,24 +32,24 @@ class Beliefs(Curator):
     n_folds : int or None, default=None
         Folds of the judgment; None takes 5 below 1,000 labels, 3 below 10,000, and 2 above.
     max_unlabeled : int, default=2000
-        How many unlabeled rows the last model learns from; of more, a sample is drawn. Some hundred give nearly all
-        that there is to gain.
+        How many unlabeled rows the last model learns from; if there are more, a sample is drawn. A few hundred give
+        nearly all of the gain.
     network : bool, default=False
         Whether :class:`~dips.network.PriorFittedClassifier` is one more teacher, for tables of at most 1,000 labels and
         ten classes. It costs several times the rest, and on our tables it added a fifth of a point of AUC and no
         accuracy (docs/results.md).
     reviewer_error : float, default=0.0
-        How often whoever verified labels is wrong about them. Above 0 a verified label is weighed against the teachers
-        and the label before it, and counts in training for as much as it is then believed; it still is no suspect.
+        How often the reviewers who verified labels are wrong. Above 0, a verified label is weighed against the teachers
+        and the label before it, and counts in training with the probability that it is right. It is never a suspect.
 
     Attributes
     ----------
-    noise_rate_ : the estimated share of wrong labels; of the labels as given, where ``y_given`` tells what verified
-        labels were before
+    noise_rate_ : the estimated share of wrong labels
+        Of the labels before they were checked, if ``y_given`` tells them.
     noise_interval_ : lowest and highest share that explain the labels nearly as well
     teachers_ : weight of each teacher
-    answers_ : (n_given, C) class probabilities of each given row by teachers that did not know its label
-    out_of_fold_ : (n_given,) those of the given labels
+    answers_ : (n_given, C) class probabilities of each labeled row, by teachers that did not see its label
+    out_of_fold_ : (n_given,) the same, of the given labels
     """
 
     name = "beliefs"

@@ -18,21 +18,24 @@ from dips.exceptions import InputError
 
 @dataclass(frozen=True)
 class Candidates:
-    """What is known of the m unlabeled rows left in a round.
+    """What a labeler is shown: the m rows that are still unlabeled in a round.
 
     Attributes
     ----------
     probabilities : (m, C) of the round's model
-    class_frequencies : (C,) of the useful given labels (of pseudo-labels too where there are none), evened out where
-        they are very skewed and the curator allows it
+    class_frequencies : (C,) of the useful given labels
+        Of pseudo-labels too if there are none. Very skewed ones are evened out if the curator allows it.
     round, n_rounds : t of T
     caps : (C,) the most rows that each class may get in this round
-    ensemble : trains so many members on the useful rows and returns the moments of their probabilities
-    checkpoints : the same without training, over the checkpoints of the round's model, which count for at most so many
-        members; only for a labeler that has a ``member_window``
+    ensemble : function of a number of members
+        Trains them on the useful rows and returns the moments of their probabilities.
+    checkpoints : function of a number of members
+        The same without training, over at most so many checkpoints of the round's model; only for a labeler that has a
+        ``member_window``.
     features : returns the m rows as the round's model sees them, all in memory at once
-    map_features : applies a function to the m rows as the round's model sees them, a batch at a time, and returns its
-        results (m, ...); for pools larger than memory
+    map_features : function of a function
+        Applies it to the m rows as the round's model sees them, a batch at a time, and returns its results (m, ...);
+        for pools larger than memory.
     useful_labels : (k,) codes of the k rows that the round's model was trained on
     useful_is_given : (k,) False for pseudo-labels
     useful_features : returns these k rows as the model sees them
@@ -64,8 +67,8 @@ Total: TypeAlias = Callable[[Callable[[Array], Array]], Array]
 class Labeler(Named):
     """Proposes rows of the unlabeled pool with labels: the selector s of the paper.
 
-    A subclass has a ``name`` of its own and implements :meth:`choose`, or :meth:`rule` where the probabilities of a row
-    alone decide; the best rows of each class, up to its cap, are taken.
+    A subclass has a ``name`` and implements :meth:`choose`, or :meth:`rule` if only a row's own probabilities decide.
+    The best rows of each class are taken, up to its cap.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {}
@@ -76,13 +79,13 @@ class Labeler(Named):
         return None
 
     has_rule: ClassVar[bool] = False
-    """Whether :meth:`rule` is there, so that rows may lie on many machines."""
+    """Whether there is a :meth:`rule`, so that rows may be on many machines."""
 
     def rule(self, total: Total) -> Choice:
-        """Return the choice as a function of probabilities, row by row: labels, scores of 0 to 1, and a mask.
+        """Return a function that turns probabilities (m, C) into labels, scores from 0 to 1 and a mask, (m,) each.
 
-        `total` adds up, over all rows that may be taken, an array that a function makes of the probabilities of some of
-        them. The function returned can be pickled.
+        `total` takes a function from probabilities to an array, and returns the sum of that array over all rows that
+        may be taken. The function returned can be pickled.
         """
         raise NotImplementedError
 

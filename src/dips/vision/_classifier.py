@@ -74,9 +74,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     compiled : bool, optional
         Whether to compile the step; None does so on a GPU.
     stream : bool, optional
-        Whether images stay where they are, such as in a memory map, and each step's are sent to the device while it
-        trains on the last ones; None does so where they would take more than half of the memory there. On a CPU the
-        results are the same.
+        Whether images stay where they are, such as in a memory map, and those of the next step are sent to the device
+        while it trains on the last ones. None does so if they would take more than half of the device's memory. On a
+        CPU the results are the same.
     checkpoint : path, optional
         A file written after every round. If it exists, training continues from it, to the same result.
     log : path, optional
@@ -91,12 +91,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     image_size_ : height and width of the fitted images
     classes_ : the classes
     history_ : data frame, one row per round; round 0 is the curation at the start
-    samples_ : data frame, one row per image, with the columns of :class:`~dips.PseudoLabelClassifier`. A pseudo-label
-        is one that the last network is confident enough to train on; its confidence is missing unless it was judged
+    samples_ : data frame, one row per image
+        The columns are those of :class:`~dips.PseudoLabelClassifier`. A pseudo-label is one that the last network is
+        confident enough to train on; its confidence is missing unless it was judged.
     transduction_ : the label each image ended with; images that were never labeled keep the mark of the input
     curator_ : the curator, with what it learned
-    label_curves_ : data frame, one row per labeled image and one column per checkpoint (its round and number), with the
-        probability of the given label; round 0 is before the training, and the last round is not watched
+    label_curves_ : data frame, one row per labeled image, one column per checkpoint (its round and number)
+        Probabilities of the given labels. Round 0 is before the training, and the last round is not watched.
 
     Notes
     -----
