@@ -97,7 +97,7 @@ def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
     out, _ = said(capsys)
     lines = [line for line in out.splitlines() if re.match(r"\s+\d+  P\d{4}  ", line)]
     assert len(lines) == 3
-    assert all(re.search(r"(ill  |well ) (well|ill) +\d+ % +\d+ %\s*$", line) for line in lines)
+    assert all(re.search(r"(ill|well) +(well|ill) +\d+ % +\d+ %\s*$", line) for line in lines)
 
 
 def test_what_no_column_says_of_a_suspect_is_said_beside_it(capsys):
