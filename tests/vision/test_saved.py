@@ -10,6 +10,7 @@ from dips.exceptions import ModelError
 from dips.vision import ImageClassifier, load_classifier
 from dips.vision._networks import TinyNet
 from dips.vision._tensor_file import read_tensors, write_tensors
+from dips.vision._views import View
 
 from .examples import colors, dirty_labels
 
@@ -74,6 +75,28 @@ def test_a_file_that_is_missing_or_not_ours_is_refused(tmp_path):
     write_tensors(tmp_path / "other.safetensors", {"a": torch.zeros(2)}, {})
     with pytest.raises(ModelError, match="it holds no classifier of images"):
         load_classifier(tmp_path / "other.safetensors")
+
+
+def rewritten(path, **changed):
+    """Change what a file says of its classifier; a value of None takes it out."""
+    tensors, texts = read_tensors(path)
+    about = {key: value for key, value in (json.loads(texts["dips"]) | changed).items() if value is not None}
+    write_tensors(path, tensors, {"dips": json.dumps(about)})
+
+
+def test_a_file_from_before_views_were_averaged_predicts_from_images_as_they_are(saved):
+    clf, path = saved
+    rewritten(path, views=None)
+    straight = load_classifier(path, device="cpu")
+    clf.views_ = (View(),)
+    np.testing.assert_array_equal(straight.predict_proba(colors()[0]), clf.predict_proba(colors()[0]))
+
+
+@pytest.mark.parametrize("views", [[], [{"weight": 0.5}], [{"down": 0.5, "weight": 1.0}]])
+def test_views_that_make_no_sense_are_refused(saved, views):
+    rewritten(saved[1], views=views)
+    with pytest.raises(ModelError, match="is damaged: the views of an image that it averages make no sense"):
+        load_classifier(saved[1])
 
 
 def test_tensors_of_all_kinds_come_back(tmp_path):

@@ -47,7 +47,7 @@ class Augmentation:
         x = torch.arange(width, device=u.device) + _shifts(u[:, 2], self.shift, width)
         if self.flip:
             x = torch.where(u[:, :1] < 0.5, width - 1 - x, x)
-        y, x = _mirrored(y, height), _mirrored(x, width)
+        y, x = mirrored(y, height), mirrored(x, width)
         return images[rows[:, None, None], y[:, :, None], x[:, None, :]]
 
     def strong(self, images: Tensor, rows: Tensor, u: Tensor) -> Tensor:
@@ -73,5 +73,5 @@ def _shifts(u: Tensor, share: float, size: int) -> Tensor:
     return (u[:, None] * (2 * largest + 1)).long() - largest
 
 
-def _mirrored(i: Tensor, size: int) -> Tensor:
+def mirrored(i: Tensor, size: int) -> Tensor:
     return (size - 1) - ((size - 1) - i.abs()).abs()

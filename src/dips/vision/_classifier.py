@@ -69,6 +69,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Judge pseudo-labels too, and train only on the useful ones.
     augmentation : Augmentation, optional
         How images are varied; turn flips off for letters.
+    average_views : bool, default=True
+        Predict by the mean over six views of an image: as it is, moved by a pixel, and each of these mirrored unless
+        `augmentation` has no flips. Costs six predictions and no training.
     device : str, optional
         Where to train; None takes a GPU if there is one.
     compiled : bool, optional
@@ -87,7 +90,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    network_, scaling_ : the averaged network, and the scaling of its input
+    network_, scaling_, views_ : the averaged network, the scaling of its input, and the views that are averaged
     image_size_ : height and width of the fitted images
     classes_ : the classes
     history_ : data frame, one row per round; round 0 is the curation at the start
@@ -129,6 +132,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "lr": [Interval(Real, 0, None, closed="neither")],
         "curate_pseudo_labels": ["boolean"],
         "augmentation": [Augmentation, None],
+        "average_views": ["boolean"],
         "device": [str, torch.device, None],
         "compiled": ["boolean", None],
         "stream": ["boolean", None],
@@ -153,6 +157,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         lr: float = 0.06,
         curate_pseudo_labels: bool = False,
         augmentation: Augmentation | None = None,
+        average_views: bool = True,
         device: str | torch.device | None = None,
         compiled: bool | None = None,
         stream: bool | None = None,
@@ -173,6 +178,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.lr = lr
         self.curate_pseudo_labels = curate_pseudo_labels
         self.augmentation = augmentation
+        self.average_views = average_views
         self.device = device
         self.compiled = compiled
         self.stream = stream
@@ -223,7 +229,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities (n, C), in the order of ``classes_``."""
         check_is_fitted(self)
         images = as_images(X, self.scaling_.mean.numel())
-        return predict(self.network_, self.scaling_, on_host(images))
+        return predict(self.network_, self.scaling_, on_host(images), views=self.views_)
 
     def predict(self, X: Any) -> Array:
         """Most probable class."""

@@ -33,6 +33,7 @@ from dips.vision._optimizer import Schedule
 from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe
 from dips.vision._turns import interleave
+from dips.vision._views import AS_IT_IS, averaged_views
 
 if TYPE_CHECKING:
     from dips.vision._classifier import ImageClassifier
@@ -94,6 +95,7 @@ def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Inde
     """Give the classifier what was learned."""
     clf.classes_, clf.curator_ = labels.classes, run.curator
     clf.network_, clf.scaling_ = run.training.averaged, run.pool.scaling
+    clf.views_ = averaged_views(run.recipe.augmentation.flip) if clf.average_views else AS_IT_IS
     clf.image_size_ = (run.pool.images.shape[1], run.pool.images.shape[2])
     clf.history_ = pd.DataFrame(run.history)
     p = run.training.probabilities()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from dips.exceptions import DamagedFileError, ModelError
 from dips.vision._image_pool import Scaling
 from dips.vision._networks import build_network, check_network
 from dips.vision._tensor_file import read_tensors, write_tensors
+from dips.vision._views import AS_IT_IS, View
 
 if TYPE_CHECKING:
     from dips.vision._classifier import ImageClassifier
@@ -33,6 +36,7 @@ def save(clf: ImageClassifier, path: Path) -> None:
         "network": clf.network if isinstance(clf.network, str) else None,
         "classes": clf.classes_.tolist(),
         "image_size": list(clf.image_size_),
+        "views": [asdict(view) for view in clf.views_],
         "versions": versions(),
     }
     write_tensors(path, tensors, {"dips": json.dumps(about)})
@@ -47,6 +51,7 @@ def load_into(
     try:
         tensors, texts = read_tensors(path)
         about = _checked(json.loads(texts["dips"]))
+        views = _views(about)
         scaling = Scaling(tensors.pop(_MEAN), tensors.pop(_DEVIATION))
         state = {name.removeprefix(_NETWORK): tensor for name, tensor in tensors.items()}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -70,6 +75,7 @@ def load_into(
     clf.scaling_ = Scaling(scaling.mean.to(device), scaling.deviation.to(device))
     clf.classes_ = np.array(about["classes"])
     clf.image_size_ = (about["image_size"][0], about["image_size"][1])
+    clf.views_ = views
 
 
 def _checked(about: Any) -> dict[str, Any]:
@@ -82,3 +88,15 @@ def _checked(about: Any) -> dict[str, Any]:
     if not isinstance(about["network"], str | None):
         raise DamagedFileError("the name of its network is not a text")
     return about
+
+
+def _views(about: dict[str, Any]) -> tuple[View, ...]:
+    """Return the views that are averaged; files written before there were any predict from images as they are."""
+    if "views" not in about:
+        return AS_IT_IS
+    views = tuple(View(**view) for view in about["views"])
+    if not math.isclose(sum(view.weight for view in views), 1) or not all(
+        isinstance(by, int) for view in views for by in (view.down, view.right)
+    ):
+        raise DamagedFileError("the views of an image that it averages make no sense")
+    return views

@@ -22,6 +22,7 @@ from dips.vision._image_pool import ImagePool, Scaling
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import build_network
 from dips.vision._optimizer import Optimizer, Schedule
+from dips.vision._views import AS_IT_IS, View
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
 _ROWS_PER_PREDICTION, _PIXELS_PER_PREDICTION = 2048, 2**23
@@ -273,10 +274,16 @@ def _loss(
 
 
 @torch.inference_mode()
-def predict(network: nn.Module, scaling: Scaling, images: Tensor, rows: Rows | None = None) -> Array:
+def predict(
+    network: nn.Module,
+    scaling: Scaling,
+    images: Tensor,
+    rows: Rows | None = None,
+    views: tuple[View, ...] = AS_IT_IS,
+) -> Array:
     """Class probabilities (m, C) of images, or of some rows of them, by a network in evaluation mode.
 
-    Nothing is augmented. Images may be elsewhere than the network; they are moved a few at a time.
+    They are the mean over views. Images may be elsewhere than the network; they are moved a few at a time.
     """
     device = scaling.mean.device
     dtype, n_pixels = _dtype(device), images.shape[1] * images.shape[2]
@@ -285,8 +292,13 @@ def predict(network: nn.Module, scaling: Scaling, images: Tensor, rows: Rows | N
         parts = iter(images.split(n_at_once))
     else:
         parts = (images[some] for some in torch.from_numpy(rows).to(images.device).split(n_at_once))
+
+    def answers(part: Tensor) -> Tensor:
+        seen = [view.weight * network(scaling(view.of(part), dtype)).double().softmax(dim=1) for view in views]
+        return torch.stack(seen).sum(dim=0)
+
     with _precision(device, dtype):
-        p = [network(scaling(part.to(device), dtype)).double().softmax(dim=1) for part in parts]
+        p = [answers(part.to(device)) for part in parts]
     return torch.cat(p).cpu().numpy()
 
 
