@@ -128,9 +128,10 @@ def answers_of_rivals(table, task, options):
     return answers
 
 
-def told_frequencies(task, p):
-    """The network's answers when it knows how frequent the classes truly are."""
+def told_frequencies(task, p, off):
+    """The network's answers when told how frequent the classes are, the odds of the commonest times e to the `off`."""
     frequencies = np.bincount(task.true, minlength=p.shape[1]) + 0.5  # a class may be in the labels alone
+    frequencies[frequencies.argmax()] *= np.exp(off)
     return reweighed(p, factors_for(frequencies / frequencies.sum(), p[: task.context]))
 
 
@@ -144,8 +145,9 @@ def run(tables, network, options):
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
                     answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
-                    if network and options.frequencies:
-                        answers["network, told"] = told_frequencies(task, answers["network"])
+                    for off in options.told if network else ():
+                        name = f"network, told {off:+g}" if off else "network, told"
+                        answers[name] = told_frequencies(task, answers["network"], off)
                     answers |= answers_of_rivals(table, task, options)
                     for name, p in answers.items():
                         scores = scores_of(task, p)
@@ -170,7 +172,14 @@ def main():
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
     parser.add_argument("--rivals", nargs="*", help="names of the models to compare with, if not all of them")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
-    parser.add_argument("--frequencies", action="store_true", help="the network also when told the class frequencies")
+    parser.add_argument(
+        "--told",
+        type=float,
+        nargs="*",
+        default=(),
+        metavar="OFF",
+        help="the network also when told the class frequencies, the commonest one's log odds off by so much",
+    )
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")
     options = parser.parse_args()
     network = None if options.no_network else FrozenNetwork(Weights.load(options.weights))
