@@ -30,6 +30,7 @@ from ._frequencies import check_frequencies, factors_for, reweighed
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
 from ._read_table import ReadTable, cut
+from ._verified import taught_frequencies
 from ._weights import SHIPPED, Weights
 
 
@@ -111,7 +112,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, verified: Any = None) -> PriorFittedClassifier:
+    def fit(self, X: Any, y: Any, verified: Any = None, y_given: Any = None) -> PriorFittedClassifier:
         """Read the table.
 
         Parameters
@@ -122,13 +123,16 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         verified : mask (n,), optional
             Labels that somebody has checked. They are read before others where not all can be, and what the network
             says of their rows is the label. It cannot tell them from doubtful ones while it judges the others.
+        y_given : (n,), optional
+            The labels before any was checked. From how the checked ones changed the true class frequencies are learned,
+            unless ``class_frequencies`` says them.
         """
         # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
         network = _network(str(SHIPPED if self.weights is None else self.weights))
         table = self._numbers(X, learn=True)
         labels = labels_of_rows(self, y, len(table))
 
-        is_verified = check_verified(verified, None, [labels])[0].mask
+        checked = check_verified(verified, y_given, [labels])[0]
         frequencies = self.class_frequencies
         if frequencies is not None:
             frequencies = check_frequencies(frequencies, labels.classes)
@@ -144,17 +148,21 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = labels.classes
         values, codes, categorical = self._cut(table), labels.codes, self._categorical[self.columns_]
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        choose = drawn(network, self.columns_.size, self.max_context, rng, first=is_verified)
+        choose = drawn(network, self.columns_.size, self.max_context, rng, first=checked.mask)
         beliefs = NetworkBeliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
-        p = beliefs.of_all(values, effective_n_jobs(self.n_jobs))
+        rows, n_threads = beliefs.rows, effective_n_jobs(self.n_jobs)
+        if frequencies is None:
+            context = (values[rows], categorical)
+            frequencies = taught_frequencies(network, context, codes[rows], checked.at(rows), beliefs.seed, n_threads)
+        p = beliefs.of_all(values, n_threads)
         factors = np.ones(labels.classes.size) if frequencies is None else factors_for(frequencies, p)
         sizes, levels = (self.n_draws, factors, beliefs, self.n_jobs), self._levels
         self.table_ = ReadTable(
             network.weights, table.shape[1], self.columns_, categorical, levels, values, codes, *sizes
         )
         self.belief_ = reweighed(p, factors)
-        self.belief_[is_verified] = np.eye(self.classes_.size)[codes[is_verified]]
-        self.in_context_ = np.isin(np.arange(len(table)), beliefs.rows)
+        self.belief_[checked.mask] = np.eye(self.classes_.size)[codes[checked.mask]]
+        self.in_context_ = np.isin(np.arange(len(table)), rows)
         of_label = self.belief_[np.arange(len(table)), labels.codes]
         self.p_wrong_ = np.where(labels.is_labeled, 1 - of_label, np.nan)
         self.transduction_ = self.classes_[self.belief_.argmax(1)]
