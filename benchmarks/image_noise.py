@@ -1,12 +1,14 @@
 """The share of wrong labels as pilots estimate it, beside the true share: what opens the gate of images' default.
 
 DIPS_DATA=folder python benchmarks/image_noise.py --data cifar10n --noise 0.0 worse --labels 1000 --seeds 3
+DIPS_DATA=folder python benchmarks/image_noise.py --data cifar10n eurosat --method fixmatch freematch --noise 0
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from itertools import product
 
 import numpy as np
 import torch
@@ -14,7 +16,7 @@ import torch
 from dips._paper.images.measures import noisy_labels, some_of
 from dips.curators import ImageAuto
 from dips.datasets._image_sets import ImageData, load_images
-from dips.vision._classifier import METHODS
+from dips.vision._fitting import METHODS
 from dips.vision._image_pool import ImagePool
 from dips.vision._label_noise import LabelNoise, estimate_label_noise
 from dips.vision._optimizer import Schedule
@@ -26,25 +28,29 @@ N_COMPARED = 2000
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default="cifar10n")
+    parser.add_argument("--data", nargs="+", default=["cifar10n"])
     parser.add_argument("--noise", nargs="+", default=["0.0", "worse"])
     parser.add_argument("--labels", type=int, nargs="+", default=[1000])
-    parser.add_argument("--method", choices=METHODS, default="fixmatch")
+    parser.add_argument("--method", nargs="+", choices=METHODS, default=["fixmatch"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=2600, help="of each pilot")
     parser.add_argument("--network", default="fast")
     parser.add_argument("--max-images", type=int)
     options = parser.parse_args()
-    data = some_of(load_images(options.data), options.max_images)
-    schedule = Schedule(options.steps, lr=0.06)
-    method = METHODS[options.method](**({"memory": 0.99} if options.method == "freematch" else {}))
-    recipe = Recipe(options.network, method, schedule)
-    print("noise labels seed  wrong  estimate  interval      gate    accuracy of pilots  seconds")
-    for noise in options.noise:
-        for n_labeled in options.labels:
-            for seed in range(options.seeds):
-                labels = noisy_labels(data, _share_or_name(noise), n_labeled, seed)
-                print(_line(data, labels, recipe, options.steps, noise, seed), flush=True)
+    data = {name: some_of(load_images(name), options.max_images) for name in options.data}
+    recipes = {name: _recipe(name, options.network, options.steps) for name in options.method}
+    print("data     method    noise labels seed  wrong  estimate  interval      gate    accuracy of pilots  seconds")
+    for seed, noise, n_labeled, name, method in product(
+        range(options.seeds), options.noise, options.labels, options.data, options.method
+    ):
+        labels = noisy_labels(data[name], _share_or_name(noise), n_labeled, seed)
+        line = _line(data[name], labels, recipes[method], options.steps, noise, seed)
+        print(f"{name:8} {method:9} {line}", flush=True)
+
+
+def _recipe(method: str, network: str, n_steps: int) -> Recipe:
+    settings = {"memory": 0.99} if method == "freematch" else {}
+    return Recipe(network, METHODS[method](**settings), Schedule(n_steps, lr=0.06))
 
 
 def _line(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, noise: str, seed: int) -> str:

@@ -1,7 +1,9 @@
 """The small benchmark, and the harness by which the large ones measure."""
 
+import importlib
 import sys
 from functools import partial
+from pathlib import Path
 
 import data
 import harness
@@ -15,6 +17,16 @@ import small
 @pytest.mark.filterwarnings("ignore")
 def test_the_small_benchmark_holds(sentence):
     small.checks()[sentence]()
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path(small.__file__).parent.glob("*.py")))
+def test_every_benchmark_finds_what_it_imports(name):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("dips"):
+            raise
+        pytest.skip(f"needs {error.name}")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process")
