@@ -26,7 +26,7 @@ from . import image_sets
 
 NAMES = [name for name, e in experiments().items() if e.sets.kind == "images"]
 HERE = ("cifar10n", "cifar100n", "eurosat", "pathmnist")
-TINY = Plan(1, HERE, n_steps=10, network="tiny", max_labeled=24, max_unlabeled=60)
+TINY = Plan(1, HERE, n_steps=6, network="tiny", max_labeled=24, max_unlabeled=60)
 TRIAL = ImageTrial("cifar10n", 0, "worse", 24, network="tiny", n_steps=4, rounds=2, warm_up_steps=4)
 
 

@@ -105,7 +105,7 @@ class Review:
 
 @dataclass(frozen=True)
 class _Lessons:
-    """Regressions with different priors, each heard as far as it explains what reviewers said."""
+    """Regressions with different priors, each weighted by how well it explains the reviewers' decisions."""
 
     regressions: list[_Regression]
 

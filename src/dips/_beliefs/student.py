@@ -160,7 +160,7 @@ def drawn_classes(belief: Array, n_labeled: int, rng: np.random.RandomState) -> 
 def class_records(labels: Array, useful: Array, beliefs: RowBeliefs) -> list[dict[str, Any]]:
     """One record per class: its labels, the suspects among them, how many are expected to be wrong, and its recall.
 
-    The recall is that of the teachers on rows they were not trained on, each row counted as far as it is believed to be
+    The recall is that of the teachers on rows they were not trained on, each row weighted by the belief that it is
     of the class. A class is in danger if its labels look wrong more often than the noise supports, or more often than
     not.
     """

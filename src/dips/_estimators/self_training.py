@@ -65,7 +65,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     verbose : bool, default=False
         Print how many rows each round has labeled.
     curator : str, Curator, callable or None, default="auto"
-        What judges; see :class:`~dips.PseudoLabelClassifier`. None is scikit-learn's own class in all it does, and
+        What judges; see :class:`~dips.PseudoLabelClassifier`. None behaves exactly as scikit-learn's class, and
         ``"none"`` judges nothing but reads all the tables and labels that the other curators read.
     random_state : int, RandomState or None, default=None
         Seeds the curator, and the estimator where it has no seed of its own. Without a curator it has no effect.

@@ -1,4 +1,4 @@
-"""What validation rows may truly be: their labels are dirty too, so each counts as far as it is believed."""
+"""True classes of validation rows, as probabilities: their labels are dirty too, so each is weighted by its belief."""
 
 from __future__ import annotations
 
