@@ -57,6 +57,15 @@ def test_what_was_expected_changes_little():
     assert after[60, 1] == pytest.approx(0.5, abs=0.02)
 
 
+def test_one_mistaken_look_does_not_condemn_a_class():
+    """Of two looks one finds what was suspected, and the other corrects a label that is right beyond doubt."""
+    looked = np.arange(100) < 2
+    review, before = reviewed(looked, looked, p_wrong=0.14)
+    before[0], before[1] = (0.3, 0.7), (0.99, 0.01)
+    expected = before[:, 1].mean()
+    assert review.rate(NOISE, before).mean < expected + 0.3  # 0.55 more where looks were beyond doubt
+
+
 def test_what_wrong_labels_have_in_common_is_learned():
     rng = np.random.RandomState(0)
     columns = rng.normal(size=(300, 3))

@@ -20,6 +20,8 @@ from dips._tools.arrays import Array
 _SURE = 1e-3  # beliefs are taken for no surer than that
 _SD_OF_SLOPE, _SD_OF_COLUMNS = 0.3, 0.5  # prior, in log odds; the second of all columns together
 _SD_OF_CLASS = (0.2, 2.0)  # labels of all classes are wrong alike, or each class in its own way
+_PRIOR_OF_SD = (0.8, 0.2)  # with even odds, one mistaken look at a class is enough to doubt all of it
+_SLIP = 0.02  # how often reviewers who are believed err all the same
 _N_DRAWS = 100
 _ENOUGH_CHECKED = 10  # labels of a class, to know how many of them are wrong
 
@@ -97,7 +99,7 @@ class Review:
         n_columns = 0 if self.columns is None else self.columns.shape[1]
         of_column = _SD_OF_COLUMNS / max(n_columns, 1) ** 0.5
         known = np.column_stack(inputs), odds, self.teaches, self.labels != given
-        error = self.verified.error
+        error = max(self.verified.error, _SLIP)
         alarms = error, error / (n_classes - 1)  # a right label is called wrong; a wrong one, right
         sds = [[_SD_OF_SLOPE, *[sd] * n_classes, *[of_column] * n_columns] for sd in _SD_OF_CLASS]
         return _Lessons([_Regression.learned(*known, np.array(sd), *alarms) for sd in sds])
@@ -112,7 +114,7 @@ class _Lessons:
     @property
     def shares(self) -> Array:
         """Probability of each prior."""
-        return softmax([regression.log_evidence for regression in self.regressions])
+        return softmax(np.log(_PRIOR_OF_SD) + [regression.log_evidence for regression in self.regressions])
 
     def p_wrong(self) -> Array:
         """Return the probability of each label as given to be wrong, (n,)."""
