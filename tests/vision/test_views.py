@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dips.vision import Augmentation, ImageClassifier
+from dips.vision._report import _features
 from dips.vision._views import View, averaged_views
 
 from .examples import colors, dirty_labels
@@ -50,3 +51,8 @@ def test_letters_are_not_mirrored():
 
 def test_without_averaging_the_image_is_looked_at_once():
     assert fitted(average_views=False).views_ == (View(),)
+
+
+def test_an_image_is_compared_with_others_as_it_is():
+    X = colors()[0]
+    assert len(_features(fitted(), X)) == len(X)

@@ -20,7 +20,9 @@ from dips._review.pictures import IMAGES, NEIGHBOURS, nearest
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, without_nan, write_json, write_whole
 from dips.exceptions import InputError, OutputError
+from dips.vision._image_pool import on_host
 from dips.vision._images import as_images
+from dips.vision._training import predict
 
 if TYPE_CHECKING:
     from dips.vision._classifier import ImageClassifier
@@ -88,7 +90,7 @@ def _features(clf: ImageClassifier, images: Array) -> Array | None:
     seen: list[Array] = []
     hook = layers[-1].register_forward_pre_hook(lambda layer, inputs: seen.append(inputs[0].float().cpu().numpy()))
     try:
-        clf.predict_proba(images)
+        predict(clf.network_, clf.scaling_, on_host(images))  # as they are: one view of each
     finally:
         hook.remove()
     return np.concatenate(seen)
