@@ -128,10 +128,10 @@ def test_curves_are_those_the_confidence_was_measured_on(points):
 
 def test_suspects_are_ranked_by_how_probably_they_are_wrong(fitted, points):
     samples = fitted[0].samples_.query("source == 'given'")
-    aside = samples[~samples["useful"].astype(bool)]
+    suspects = samples[~samples["useful"].astype(bool)]
     shown = [name for rank, name in zip(points["rank"], points["id"], strict=True) if rank]
-    assert aside.loc[shown, "p_wrong"].is_monotonic_decreasing
-    assert sorted(shown) == sorted(aside.index)
+    assert suspects.loc[shown, "p_wrong"].is_monotonic_decreasing
+    assert sorted(shown) == sorted(suspects.index)
 
 
 def test_labels_kept_add_up_over_the_rounds(fitted):

@@ -27,14 +27,14 @@ def adaptive_threshold(aleatoric):
     return 0.75 * (max(aleatoric.values()) - min(aleatoric.values()))
 
 
-def s(p, unlabeled, trusted, t):
+def s(p, unlabeled, useful, t):
     """Greedy pseudo-labels: at least 0.8, the best of each class up to its cap."""
     n_classes = p.shape[1]
-    counts = [trusted.count(c) for c in range(n_classes)]
+    counts = [useful.count(c) for c in range(n_classes)]
     assert max(counts) <= 5 * min(counts)
     chosen = {}
     for c in range(n_classes):
-        cap = math.ceil(counts[c] / len(trusted) * 2 * (T - t + 1) / (T * (T + 1)) * len(unlabeled))
+        cap = math.ceil(counts[c] / len(useful) * 2 * (T - t + 1) / (T * (T + 1)) * len(unlabeled))
         sure = [i for i in unlabeled if p[i].argmax() == c and p[i, c] >= 0.8]
         chosen |= dict.fromkeys(sorted(sure, key=lambda i: (-p[i, c], i))[:cap], c)
     return chosen
@@ -58,8 +58,8 @@ def algorithm_1(X, given, at_start=True, in_rounds=True, grow=True, frozen=True)
         f = fitted(X, train)
         trained_on.append(train)
         unlabeled = [i for i in range(len(X)) if given[i] == -1 and not (grow and i in pseudo)]
-        trusted = [y for i, y in train.items() if i in D_lab]
-        proposed = s(f.predict_proba(X).astype(float), unlabeled, trusted, t)
+        useful = [y for i, y in train.items() if i in D_lab]
+        proposed = s(f.predict_proba(X).astype(float), unlabeled, useful, t)
         pseudo = pseudo | proposed if grow else proposed
         train = r(D_lab | pseudo, f) if in_rounds else kept_labels | pseudo
     return trained_on, f

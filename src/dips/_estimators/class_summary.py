@@ -10,7 +10,7 @@ from dips._tools.warnings import warn
 
 
 def class_summary(targets: list[Labels], results: list[RoundsState]) -> pd.DataFrame | None:
-    """Return one row per class (of each label, where there are several), or None where nothing is believed."""
+    """Return one row per class (of each label, where there are several), or None without beliefs."""
     if not results[0].by_class:
         return None
     several = len(targets) > 1

@@ -52,7 +52,7 @@ def samples_frame(
     rounds : (n,) 0 for a given label, the round of a pseudo-label, -1 where never labeled
     confidence, aleatoric : (n,) NaN where a row was never judged
     useful : (n,) mask
-    p_wrong : (n,) probability that a given label is wrong, NaN where nothing is believed
+    p_wrong : (n,) probability that a given label is wrong, NaN without beliefs
     check_gain : (n,) what a look at the label is worth, NaN as above
     verified : (n,) mask of the labels that somebody has checked
     index : names of the rows, where they have any

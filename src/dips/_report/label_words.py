@@ -95,7 +95,7 @@ def share_in_short(rate: float, interval: Sequence[float] | None = None) -> str:
 
 
 def worth_of_suspects(p_wrong: pd.Series, interval: Sequence[float] | None = None) -> list[dict[str, int]]:
-    """How many of the first suspects are expected to be wrong; empty where nothing is believed, or known.
+    """How many of the first suspects are expected to be wrong; empty if that is not known.
 
     Examples
     --------

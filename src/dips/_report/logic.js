@@ -27,7 +27,7 @@ function valueAt(column, i) {
   return column.distinct[column.codes[i]];
 }
 
-/** Probability in thousandths that a label is wrong; -1 where nothing is believed of it. */
+/** Probability in thousandths that a label is wrong; -1 without beliefs. */
 function wrongAt(points, i) {
   return points.wrong ? points.wrong[i] : -1;
 }

@@ -17,7 +17,7 @@ def suspicion_ranks(account: pd.DataFrame, order: str = "wrong") -> pd.Series:
     Where no label is one, as of images with little noise, those are ranked that are most probably wrong, as many of
     each class as are expected to be: a ranking, not a verdict.
 
-    In the order "wrong" that is the label that is most probably wrong; where nothing is believed, the label with the
+    In the order "wrong" that is the label that is most probably wrong; without beliefs, the label with the
     least confidence along the training, multiplied by the out-of-fold probability where there is one. In the order
     "useful" the classes come in turn, until some labels of each are verified, then the most probably wrong.
     """

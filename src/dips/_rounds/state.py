@@ -27,14 +27,14 @@ class RoundsState:
     useful: Array = field(init=False)  # rows the next model is trained on
     confidence: Array = field(init=False)  # as last judged; NaN where never
     aleatoric: Array = field(init=False)
-    p_wrong: Array = field(init=False)  # probability that a given label is wrong; NaN where nothing is believed
-    check_gain: Array = field(init=False)  # what a look at the label is worth; NaN where nothing is believed
+    p_wrong: Array = field(init=False)  # probability that a given label is wrong; NaN without beliefs
+    check_gain: Array = field(init=False)  # what a look at the label is worth; NaN without beliefs
     suggested: Array = field(init=False)  # codes of what suspects might be, -1 elsewhere, where believed
     estimator: BaseEstimator | None = None
     history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start
     termination: str = ""
     trajectories: Array | None = None
-    by_class: list[dict[str, Any]] = field(default_factory=list)  # one record per class, where labels are believed
+    by_class: list[dict[str, Any]] = field(default_factory=list)  # one record per class, under beliefs
 
     def __post_init__(self, checked: Array | None) -> None:
         self.labels = self.given.astype(np.int32)

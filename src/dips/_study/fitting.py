@@ -111,25 +111,25 @@ def fit(
     map_label : dict
         Other names for labels.
     sheet : str or int, optional
-        Of an Excel file, by name or by number from 1; the first that fits unless it is given.
+        Of an Excel file, by name or by number from 1; by default the first that fits.
     skip_rows : int, optional
-        Lines above the header; found out unless they are given.
+        Lines above the header; detected by default.
     verified : str, optional
         The column that holds yes where somebody has checked the label.
     corrections : path, optional
-        A file with what reviewers say of labels.
+        A file with reviewers' decisions.
     reviewer_error : float, optional
-        How often whoever checked a label is wrong about it. Above 0 a verified label is weighed against the models'
-        answers, and counts for as much as it is then believed; it still is no suspect. Without it nobody errs.
+        How often reviewers are wrong; 0 by default. Above 0, a verified label is weighed against the models' answers,
+        and counts with the probability that it is right. It is never a suspect.
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
-        The class that ROC AUC, F1 and average precision are about; the last in order unless it is given.
+        The class that ROC AUC, F1 and average precision are about; by default the last.
     metric : str
         What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
     costs : dict
         What it costs to miss a row of a class, by class, 1 for the others. With ``metric="cost"`` the models are
-        compared by it, and the one that is kept answers what is expected to cost least.
+        compared by it, and the one that is kept predicts the class with the lowest expected cost.
     keep : str, optional
         The model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo.
     backbone, labeler, curator : str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Beliefs(Curator):
-    """Belief instead of verdict: no row is left out, each counts for as much as its label is believed.
+    """Belief instead of verdict: no row is left out; each counts for every class with that class's probability.
 
     Teachers that err differently judge every label out of fold: the backbone itself, linear models and randomized
     trees. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``

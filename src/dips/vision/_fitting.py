@@ -129,7 +129,7 @@ def _suggested(run: ImageRounds, p: Array) -> Array:
 
 
 def _check_gain(run: ImageRounds, n_classes: int) -> Array:
-    """What a look at each label is worth; NaN where nothing is believed of labels."""
+    """What a look at each label is worth; NaN without beliefs."""
     gain, given = np.full(run.p_wrong.shape, np.nan), run.is_given
     if not np.isnan(run.p_wrong[given]).any():
         gain[given] = check_gain(run.p_wrong[given], run.labels[given], run.verified.mask[given], n_classes)
