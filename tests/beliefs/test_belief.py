@@ -4,12 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dips._beliefs.belief import average_beliefs, believe, lean_back, probably_right, protect_classes, shift
+from dips._beliefs.hypotheses import even_noise, transition
 from dips._beliefs.noise import NoiseRate, calibrate_panels
 from dips._beliefs.teachers import Answers
 
 
 def known(rate, low=None, high=None):
-    return NoiseRate(rate, rate if low is None else low, rate if high is None else high, np.array([rate]), np.ones(1))
+    even = even_noise(rate, np.array([0, 1]), 2)
+    return NoiseRate(rate, rate if low is None else low, rate if high is None else high, [even], np.ones(1))
 
 
 @given(st.integers(0, 1000), st.floats(0, 0.45))
@@ -18,13 +20,13 @@ def test_belief_follows_bayes_rule(seed, rate):
     p, label = rng.dirichlet(np.ones(3)), rng.randint(3)
     seen = [1 - rate if c == label else rate / 2 for c in range(3)]
     naive = p * seen / (p * seen).sum()
-    np.testing.assert_allclose(believe(p[None], np.array([label]), rate)[0], naive)
+    np.testing.assert_allclose(believe(p[None], np.array([label]), transition(rate, 3))[0], naive)
 
 
 def test_without_noise_a_label_is_believed_as_it_is():
     p = np.random.RandomState(0).dirichlet(np.ones(4), size=10)
     labels = p.argmin(axis=1)
-    np.testing.assert_allclose(believe(p, labels, 0.0), np.eye(4)[labels])
+    np.testing.assert_allclose(believe(p, labels, np.eye(4)), np.eye(4)[labels])
 
 
 def test_leaning_back_gives_the_rare_class_more_decisions_but_not_all_the_mass():
@@ -69,7 +71,7 @@ def test_beliefs_and_distributions_add_up_to_one_and_clean_labels_stay():
     rng = np.random.RandomState(0)
     p, q = rng.dirichlet(np.ones(2), size=60), rng.dirichlet(np.ones(2), size=20)
     labels = (p[:, 1] > rng.rand(60)).astype(int)
-    panels = calibrate_panels([p], labels, np.array([0.0]), rng)
+    panels = calibrate_panels([p], labels, [even_noise(0.0, labels, 2)], rng)
     belief, distribution = average_beliefs([Answers(p, q)], labels, known(0.0), panels)
     np.testing.assert_allclose(belief, np.eye(2)[labels])
     np.testing.assert_allclose(distribution.sum(axis=1), 1)

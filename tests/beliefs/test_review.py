@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dips._beliefs.hypotheses import even_noise, transition
 from dips._beliefs.lessons import Review
-from dips._beliefs.noise import NoiseRate, estimate_noise, seen_through, transition
+from dips._beliefs.noise import NoiseRate, estimate_noise, seen_through
 from dips._beliefs.usefulness import check_gain
 from dips._data.verified import Verified
 
-RATES = np.linspace(0, 0.4, 5)
-NOISE = NoiseRate(0.1, 0.05, 0.2, RATES, np.full(5, 0.2))
+HYPOTHESES = [even_noise(rate, np.array([0, 1]), 2) for rate in np.linspace(0, 0.4, 5)]
+NOISE = NoiseRate(0.1, 0.05, 0.2, HYPOTHESES, np.full(5, 0.2))
 
 
 def reviewed(wrong, looked, columns=None, p_wrong=0.2):
@@ -89,7 +90,7 @@ def test_a_wrong_label_that_was_found_excludes_a_clean_table():
 def test_what_is_seen_of_a_checked_label_is_the_answer_and_what_it_had_been():
     T, R = transition(0.2, 3), transition(0.1, 3)
     labels, before = np.array([0, 1, 2, 2]), np.array([-1, 0, 2, -1])
-    seen = seen_through(0.2, labels, Verified(np.array([False, True, True, True]), before, error=0.1), 3)
+    seen = seen_through(T, labels, Verified(np.array([False, True, True, True]), before, error=0.1))
     for c in range(3):
         naive = T[c, 0], R[c, 1] * T[c, 0], R[c, 2] * T[c, 2], R[c, 2]
         np.testing.assert_allclose(seen[:, c], naive)

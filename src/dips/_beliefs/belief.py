@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dips._beliefs.noise import NoiseRate, Panel, transition
+from dips._beliefs.noise import NoiseRate, Panel
 from dips._beliefs.teachers import Answers
 from dips._tools.arrays import Array
 
@@ -22,29 +22,29 @@ def average_beliefs(
     noise: NoiseRate,
     panels: Sequence[Panel],
 ) -> tuple[Array, Array]:
-    """Average over noise rates: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C).
+    """Average over hypotheses: beliefs about labeled rows (n, C), and distributions of unlabeled ones (m, C).
 
-    `panels` are those of the rates that are heard.
+    `panels` are those of the hypotheses that are heard.
     """
     labeled, unlabeled = [a.labeled for a in answers], [a.unlabeled for a in answers]
-    rates, weights = noise.rates[noise.heard], noise.posterior[noise.heard]
+    matrices, weights = [noise.hypotheses[i].matrix for i in noise.heard], noise.posterior[noise.heard]
     weights = weights / weights.sum()
-    p = np.array([panel(labeled) for panel in panels])  # (rates, n, C)
+    p = np.array([panel(labeled) for panel in panels])  # (heard, n, C)
     q = np.tensordot(weights, np.array([panel(unlabeled) for panel in panels]), axes=1)  # (m, C)
     offsets = lean_back(np.concatenate([np.tensordot(weights, p, axes=1), q]))
-    believed = [believe(shift(each, offsets), labels, rate) for rate, each in zip(rates, p, strict=True)]
+    believed = [believe(shift(each, offsets), labels, T) for T, each in zip(matrices, p, strict=True)]
     return np.tensordot(weights, np.array(believed), axes=1), shift(q, offsets)
 
 
-def believe(p: Array, labels: Array, rate: float) -> Array:
-    """p(true class | row, label) from p(true class | row) and the noise rate: Bayes' rule; -1 is a label not known.
+def believe(p: Array, labels: Array, T: Array) -> Array:
+    """p(true class | row, label) from p(true class | row) and noise of matrix T: Bayes' rule; -1 is a label not known.
 
     Examples
     --------
-    >>> believe(np.array([[0.9, 0.1]]), np.array([1]), rate=0.2).round(3)
+    >>> believe(np.array([[0.9, 0.1]]), np.array([1]), np.array([[0.8, 0.2], [0.2, 0.8]])).round(3)
     array([[0.692, 0.308]])
     """
-    joint = p * np.where(labels[:, None] >= 0, transition(rate, p.shape[1])[:, labels].T, 1.0)
+    joint = p * np.where(labels[:, None] >= 0, T[:, labels].T, 1.0)
     return joint / joint.sum(axis=1, keepdims=True)
 
 

@@ -33,7 +33,7 @@ class RowBeliefs:
     out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
-    teachers : weight of each teacher at the mean noise rate
+    teachers : weight of each teacher under the most probable hypothesis about the noise
     check_gain : (n,) what a look at the label is worth
     """
 
@@ -113,12 +113,12 @@ def learn_beliefs(
     right = probably_right(1 - review.revise(before)[np.arange(labels.size), labels], labels)
     if effort.again and not right.all():
         again = _ask_again(teachers, answers, effort, labels, folds, right, rng)
-        rates = noise.rates[noise.heard]
-        heard_again = calibrate_panels([a.labeled for a in again], labels, rates, rng, review.verified)
+        hypotheses = [noise.hypotheses[i] for i in noise.heard]
+        heard_again = calibrate_panels([a.labeled for a in again], labels, hypotheses, rng, review.verified)
         before_again, distribution_again = average_beliefs(again, review.given, noise, heard_again)
         before, distribution = (before + before_again) / 2, (distribution + distribution_again) / 2
 
-    weights = panels[int(np.abs(noise.rates - noise.mean).argmin())].weights
+    weights = panels[int(noise.posterior.argmax())].weights
     names = dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True))
     out_of_fold = np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1)
     noise = review.rate(noise, before)

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 
-from dips._beliefs.noise import NoiseRate, transition
+from dips._beliefs.hypotheses import transition
+from dips._beliefs.noise import NoiseRate
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 

@@ -1,4 +1,4 @@
-"""The noise model: what share of the labels is wrong, and what calibrated teachers say under each rate."""
+"""The noise model: what share of the labels is wrong, and what calibrated teachers say under each hypothesis."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import softmax
 
+from dips._beliefs.hypotheses import EVEN, Hypothesis, make_hypotheses, posterior, transition
+from dips._beliefs.newton import Expansion, minimize_in_box
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 from dips._tools.threads import one_blas_thread
 
-_RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
-_MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
 _LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
 _LEAST_SEEN = 1e-12  # a wrong label that was found excludes rate 0, but must not break its likelihood
 _MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them
@@ -23,10 +22,8 @@ _MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sh
 _TEMPERATURE = 5.0  # nats of log likelihood that a teacher may fall behind before its weight shrinks by e
 _SLOPE_PRECISION = 0.3  # of a teacher's slope around 1
 _OFFSET_PRECISION = 4.0  # of its class offsets around 0
-_MAX_SLOPE = 6.0
-_PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
-_PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
-_HEARD = 1e-3  # noise rates that are less probable are left out of what is believed
+_MIN_SLOPE, _MAX_SLOPE = 0.02, 6.0
+_HEARD = 1e-3  # hypotheses that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
 
 
@@ -38,18 +35,18 @@ class NoiseRate:
     ----------
     mean : of the posterior
     low, high : rates outside are much less likely than the best one
-    rates, posterior : the grid, and the probability of each rate on it
+    hypotheses, posterior : how labels may have gone wrong, and the probability of each
     """
 
     mean: float
     low: float
     high: float
-    rates: Array = field(repr=False)
+    hypotheses: Sequence[Hypothesis] = field(repr=False)
     posterior: Array = field(repr=False)
 
     @property
     def heard(self) -> Array:
-        """Positions of the rates that are probable enough to be averaged over."""
+        """Positions of the hypotheses that are probable enough to be averaged over."""
         return np.flatnonzero(self.posterior > _HEARD)
 
 
@@ -71,7 +68,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Panel:
-    """Calibrated teachers and the weight of each, under one noise rate."""
+    """Calibrated teachers and the weight of each, under one hypothesis about the noise."""
 
     calibrations: list[Calibration]
     weights: Array
@@ -86,7 +83,7 @@ class Panel:
 def estimate_noise(
     answers: Sequence[Array], labels: Array, rng: np.random.RandomState, verified: Verified | None = None
 ) -> tuple[NoiseRate, list[Panel]]:
-    """Return what the noise rate may be, and the panel of teachers under each rate.
+    """Return what the noise may be, and the panel of teachers under each hypothesis.
 
     Verified labels take part in the likelihood as what they are: what a reviewer, who may err, takes for the true
     class, and what it had been mistaken for.
@@ -100,49 +97,42 @@ def estimate_noise(
     rng : draws the rows of the estimate where labels abound
     verified : which of the labels were checked, and what they were before
     """
-    n_classes = answers[0].shape[1]
-    rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
-    panels = calibrate_panels(answers, labels, rates, rng, verified)
+    hypotheses = make_hypotheses(labels, answers[0].shape[1])
+    panels = calibrate_panels(answers, labels, hypotheses, rng, verified)
     log_likelihood = np.array([panel.log_likelihood for panel in panels])
-    posterior = _posterior(rates, log_likelihood)
-    low, high = likely_range(rates, log_likelihood)
-    return NoiseRate(float(posterior @ rates), low, high, rates, posterior), panels
+    probability, rates = posterior(hypotheses, log_likelihood), np.array([h.rate for h in hypotheses])
+    low, high = _likely_range_of_all(hypotheses, log_likelihood)
+    return NoiseRate(float(probability @ rates), low, high, hypotheses, probability), panels
 
 
 def calibrate_panels(
     answers: Sequence[Array],
     labels: Array,
-    rates: Array,
+    hypotheses: Sequence[Hypothesis],
     rng: np.random.RandomState,
     verified: Verified | None = None,
 ) -> list[Panel]:
-    """Return the panel of teachers under each noise rate."""
+    """Return the panel of teachers under each hypothesis."""
     verified = verified or Verified.nothing(labels.size)
     if labels.size > _MAX_ROWS:
         rows = rng.choice(labels.size, _MAX_ROWS, replace=False)
         answers, labels, verified = [p[rows] for p in answers], labels[rows], verified.at(rows)
-    starts: list[Array | None] = [None] * len(answers)  # each rate starts where the one before it ended
+    usual = [p.mean(axis=0) for p in answers]
+    said = [evidence(p, each).T for p, each in zip(answers, usual, strict=True)]  # (C, n) of each teacher
+    as_it_is = np.append(1.0, np.zeros(answers[0].shape[1]))
+    ends: dict[int, list[Array]] = {}  # by kind: each hypothesis starts where the one before it of its kind ended
+    panels = []
     with one_blas_thread():
-        return [_calibrate_panel(answers, labels, verified, rate, starts) for rate in rates]
+        for each in hypotheses:
+            seen = np.maximum(seen_through(each.matrix, labels, verified), _LEAST_SEEN)
+            starts = ends.get(each.kind, [as_it_is] * len(said))
+            panel, ends[each.kind] = _calibrate_panel(said, usual, seen, each.frequencies, starts)
+            panels.append(panel)
+    return panels
 
 
-def transition(rate: float, n_classes: int) -> Array:
-    """T[c, k]: probability that a row of class c is labeled k; all wrong labels are equally likely.
-
-    Examples
-    --------
-    >>> transition(0.2, 3).round(2)
-    array([[0.8, 0.1, 0.1],
-           [0.1, 0.8, 0.1],
-           [0.1, 0.1, 0.8]])
-    """
-    T = np.full((n_classes, n_classes), rate / (n_classes - 1))
-    np.fill_diagonal(T, 1 - rate)
-    return T
-
-
-def seen_through(rate: float, labels: Array, verified: Verified, n_classes: int) -> Array:
-    """Probability (n, C) of what is known of each label, for every true class.
+def seen_through(T: Array, labels: Array, verified: Verified) -> Array:
+    """Probability (n, C) of what is known of each label, for every true class, where noise has the matrix T.
 
     Of a verified label that is the probability of the reviewer's answer, 0 for all classes but one if reviewers never
     err, times that of the label before; where that is not known, 1.
@@ -150,13 +140,13 @@ def seen_through(rate: float, labels: Array, verified: Verified, n_classes: int)
     Examples
     --------
     >>> known = Verified(np.array([False, True, True]), np.array([-1, 0, -1]), error=0.1)
-    >>> seen_through(0.2, np.array([0, 1, 1]), known, 2).round(2)
+    >>> seen_through(transition(0.2, 2), np.array([0, 1, 1]), known).round(2)
     array([[0.8 , 0.2 ],
            [0.08, 0.18],
            [0.1 , 0.9 ]])
     """
-    T, answer = transition(rate, n_classes), transition(verified.error, n_classes)
-    seen, checked = T[:, labels].T, np.flatnonzero(verified.mask)
+    answer, checked = transition(verified.error, len(T)), np.flatnonzero(verified.mask)
+    seen = T[:, labels].T
     said, before = labels[checked], verified.before[checked]
     seen[checked] = answer[:, said].T * np.where(before[:, None] >= 0, T[:, before].T, 1.0)
     return seen
@@ -179,58 +169,72 @@ def likely_range(rates: Array, log_likelihood: Array) -> tuple[float, float]:
     return float(inside.min()), float(inside.max())
 
 
-def _posterior(rates: Array, log_likelihood: Array) -> Array:
-    """Probability of each rate: a density that rises with the rate, and a lump at 0.
-
-    The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.
-    """
-    log_density = log_likelihood + _PRIOR_SLOPE * rates / _RATES[-1]
-    density = np.exp(log_density - log_density.max())
-    mass = density * np.gradient(rates)
-    mass[0] += _PRIOR_MASS_AT_0 * _RATES[-1] * density[0]
-    return mass / mass.sum()
+def _likely_range_of_all(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:
+    """Return the likely range of even noise, as far as need be widened by likely rates of other noise."""
+    rates, is_even = np.array([h.rate for h in hypotheses]), np.array([h.kind == EVEN for h in hypotheses])
+    low, high = likely_range(rates[is_even], log_likelihood[is_even])
+    others = rates[~is_even & (log_likelihood >= log_likelihood.max() - _INTERVAL_DROP)]
+    return min([low, *others.tolist()]), max([high, *others.tolist()])
 
 
 def _calibrate_panel(
-    answers: Sequence[Array], labels: Array, verified: Verified, rate: float, starts: list[Array | None]
-) -> Panel:
-    """Calibrate every teacher under a noise rate, and weigh it by how well it then explains the labels."""
-    n_classes = answers[0].shape[1]
-    seen = np.maximum(seen_through(rate, labels, verified, n_classes), _LEAST_SEEN)
-    prior = (np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes)
-    calibrations, explained = [], []
-    for i, p in enumerate(answers):
-        calibration, starts[i] = _calibrate(p, seen, prior, starts[i])
-        calibrations.append(calibration)
-        explained.append((calibration(p) * seen).sum(axis=1))
+    said: Sequence[Array], usual: Sequence[Array], seen: Array, frequencies: Array, starts: Sequence[Array]
+) -> tuple[Panel, list[Array]]:
+    """Calibrate every teacher under a hypothesis, and weigh it by how well it then explains the labels.
+
+    Return also the parameters of each, from which to start under the next hypothesis.
+    """
+    seen, base = np.ascontiguousarray(seen.T), np.log(frequencies)
+    ends = [_calibrate(each, seen, base, start) for each, start in zip(said, starts, strict=True)]
+    explained = [(_calibrated(each, base, end) * seen).sum(axis=0) for each, end in zip(said, ends, strict=True)]
+    calibrations = [Calibration(float(end[0]), base + end[1:], mean) for end, mean in zip(ends, usual, strict=True)]
     probability = np.array(explained)  # (teachers, n) of each label as it was given
     log_likelihood = np.log(probability).sum(axis=1)
     weights = softmax(log_likelihood / _TEMPERATURE)
-    return Panel(calibrations, weights, float(np.log(weights @ probability).sum()))
+    return Panel(calibrations, weights, float(np.log(weights @ probability).sum())), ends
 
 
-def _calibrate(p: Array, seen: Array, prior: Array, start: Array | None) -> tuple[Calibration, Array]:
-    """Find the slope and offsets with which answers `p` explain best what is `seen` of the labels through the noise."""
-    usual, base = p.mean(axis=0), np.log(prior)
-    said, seen = evidence(p, usual).T, np.ascontiguousarray(seen.T)  # (C, n)
+def _calibrate(said: Array, seen: Array, base: Array, start: Array) -> Array:
+    """Find the slope and offsets with which evidence explains best what is `seen` of the labels through the noise.
 
-    def loss(parameters: Array) -> tuple[float, Array]:
-        """Return the loss and its gradient; called hundreds of times, so in place."""
-        slope, offsets = parameters[0], parameters[1:]
-        clean = slope * said
-        clean += (base + offsets)[:, None]
-        clean -= clean.max(axis=0)
-        np.exp(clean, out=clean)
-        clean /= clean.sum(axis=0)
-        joint = clean * seen
-        probability = joint.sum(axis=0)
-        error = np.subtract(clean, np.divide(joint, probability, out=joint), out=clean)
-        penalty = _SLOPE_PRECISION * (slope - 1) ** 2 + _OFFSET_PRECISION * (offsets**2).sum()
-        by_slope = np.vdot(error, said) + _SLOPE_PRECISION * (slope - 1)
-        by_offset = error.sum(axis=1) + _OFFSET_PRECISION * offsets
-        return float(-np.log(probability).sum() + penalty / 2), np.append(by_slope, by_offset)
+    Arrays are (C, n): sums over few classes, of which this is full, are then several times as fast.
+    """
+    as_it_is = np.append(1.0, np.zeros(base.size))
+    precision = np.append(_SLOPE_PRECISION, np.full(base.size, _OFFSET_PRECISION))
+    penalty = np.diag(precision)
 
-    start = np.append(1.0, np.zeros(p.shape[1])) if start is None else start
-    bounds = [(0.02, _MAX_SLOPE)] + [(-3.0, 3.0)] * p.shape[1]
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 40}).x
-    return Calibration(float(best[0]), base + best[1:], usual), best
+    def expand(parameters: Array) -> Expansion:
+        clean = _calibrated(said, base, parameters)
+        known = clean * seen  # with the labels known
+        probability = known.sum(axis=0)
+        known /= probability
+        error, off = clean - known, parameters - as_it_is
+        pull = precision * off
+        gradient = np.append(np.vdot(error, said), error.sum(axis=1)) + pull
+        curvature = _covariance(clean, said) - _covariance(known, said) + penalty
+        if np.linalg.eigvalsh(curvature)[0] < _SLOPE_PRECISION / 2:
+            curvature = _covariance(clean, said) + penalty
+        return float(pull @ off / 2 - np.log(probability).sum()), gradient, curvature
+
+    low, high = np.append(_MIN_SLOPE, np.full(base.size, -3.0)), np.append(_MAX_SLOPE, np.full(base.size, 3.0))
+    return minimize_in_box(expand, start, low, high)
+
+
+def _calibrated(said: Array, base: Array, parameters: Array) -> Array:
+    """Probabilities (C, n) from evidence; no number is too large for it, because all of them have bounds."""
+    clean = parameters[0] * said
+    clean += (base + parameters[1:])[:, None]
+    np.exp(clean, out=clean)
+    clean /= clean.sum(axis=0)
+    return clean
+
+
+def _covariance(p: Array, said: Array) -> Array:
+    """Of slope and offsets (1 + C, 1 + C), summed over rows, if classes are as probable as `p` says."""
+    times_said = p * said
+    mean = times_said.sum(axis=0)
+    covariance = np.empty((len(p) + 1, len(p) + 1))
+    covariance[0, 0] = np.vdot(times_said, said) - mean @ mean
+    covariance[0, 1:] = covariance[1:, 0] = times_said.sum(axis=1) - p @ mean
+    covariance[1:, 1:] = np.diag(p.sum(axis=1)) - p @ p.T
+    return covariance

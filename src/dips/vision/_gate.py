@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dips._beliefs.belief import believe
+from dips._beliefs.hypotheses import transition
 from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
 from dips.curators._image_auto import ImageAuto
@@ -66,7 +67,8 @@ class Gate(Verdicts):
         run = self.run
         if run.unseen is not None:
             labels, p = run.labels[run.rows[sat_out]], run.unseen[sat_out]
-            right = believe(p, labels, self.curator.noise_rate_)[np.arange(labels.size), labels]
+            T = transition(self.curator.noise_rate_, p.shape[1])
+            right = believe(p, labels, T)[np.arange(labels.size), labels]
             self._remember(1 - right, run.rows[sat_out])
 
     def _remember(self, p_wrong: Array, rows: Rows) -> None:

@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from dips._beliefs.belief import believe
+from dips._beliefs.hypotheses import transition
 from dips._beliefs.noise import likely_range, seen_through
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
@@ -55,12 +56,13 @@ def estimate_label_noise(
     verified : which of the labels were checked, and what they were before
     """
     p, verified = softmax(trust(opinions) * _log(answers), axis=1), verified or Verified.nothing(labels.size)
-    seen = [(p * seen_through(rate, labels, verified, p.shape[1])).sum(axis=1) for rate in _RATES]  # (rates, n)
+    matrices = [transition(rate, p.shape[1]) for rate in _RATES]
+    seen = [(p * seen_through(T, labels, verified)).sum(axis=1) for T in matrices]  # (rates, n)
     log_likelihood = np.log(np.maximum(seen, _LEAST_SEEN)).sum(axis=1)
     posterior = softmax(log_likelihood)
     low, high = likely_range(_RATES, log_likelihood)
     heard = np.flatnonzero(posterior > 1e-3)
-    right = sum(posterior[i] * believe(p, labels, _RATES[i])[np.arange(labels.size), labels] for i in heard)
+    right = sum(posterior[i] * believe(p, labels, matrices[i])[np.arange(labels.size), labels] for i in heard)
     return LabelNoise(float(posterior @ _RATES), low, high, 1 - right / posterior[heard].sum())
 
 

@@ -1,0 +1,130 @@
+"""How labels may have gone wrong: all classes alike, or one class more often than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from scipy.special import log_softmax, logsumexp, softmax
+
+from dips._tools.arrays import Array
+
+EVEN = -1  # the kind of noise that meets all classes alike; any other kind is the class that it meets most
+
+_RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
+_MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
+_UNEVEN_RATES = (0.06, 0.18, 0.3, 0.42)  # of the class that is met most
+_MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and to try each would cost much
+
+# Chosen on seven tables and checked on three others; docs/results.md has the figures.
+_PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
+_PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
+_SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
+_P_UNEVEN = 0.3  # prior probability that the noise is not even
+_TEMPERATURE = 4.0  # a calibrated teacher mistakes its own errors for uneven noise, so the evidence of it counts less
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One way in which labels may have gone wrong.
+
+    Attributes
+    ----------
+    matrix : (C, C) probability that a row of class c is labeled k
+    rate : the share of wrong labels
+    frequencies : (C,) of the classes that teachers are calibrated to
+    kind : ``EVEN``, or the class that is mistaken more often than the others
+    log_prior : among those of its kind
+    """
+
+    matrix: Array
+    rate: float
+    frequencies: Array
+    kind: int = EVEN
+    log_prior: float = 0.0
+
+
+def transition(rates: float | Array, n_classes: int) -> Array:
+    """T[c, k]: probability that a row of class c is labeled k; all wrong labels are equally likely.
+
+    Examples
+    --------
+    >>> transition(0.2, 3).round(2)
+    array([[0.8, 0.1, 0.1],
+           [0.1, 0.8, 0.1],
+           [0.1, 0.1, 0.8]])
+    >>> transition(np.array([0.4, 0.0]), 2)
+    array([[0.6, 0.4],
+           [0. , 1. ]])
+    """
+    rates = np.broadcast_to(rates, n_classes)
+    T = np.repeat(rates[:, None] / (n_classes - 1), n_classes, axis=1)
+    np.fill_diagonal(T, 1 - rates)
+    return T
+
+
+def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
+    """Return what the noise of these labels may be, even noise first, rates of a kind from low to high."""
+    found = _frequencies(labels, n_classes)
+    rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
+    even = [even_noise(rate, labels, n_classes) for rate in rates]
+    even = [replace(h, log_prior=float(p)) for h, p in zip(even, _log_prior_of_even(rates), strict=True)]
+    if n_classes > _MOST_UNEVEN:
+        return even
+    return even + [h for c in range(n_classes) for h in _uneven_noise(c, found)]
+
+
+def even_noise(rate: float, labels: Array, n_classes: int) -> Hypothesis:
+    """Return the hypothesis that labels of all classes are wrong at one rate.
+
+    The frequencies of the labels stand for those of the classes, although even noise makes rare classes look more
+    frequent than they are: a rare class that is decided for too often costs less than one that is never.
+    """
+    return Hypothesis(transition(rate, n_classes), float(rate), _frequencies(labels, n_classes))
+
+
+def _frequencies(labels: Array, n_classes: int) -> Array:
+    """How often each class is found among labels, and once more."""
+    return np.asarray((np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes))
+
+
+def _uneven_noise(c: int, found: Array) -> list[Hypothesis]:
+    """Return the hypotheses that class c is mistaken most, and that of every class more labels are right than wrong.
+
+    Without the second, errors of a large class could explain all labels of a rare one.
+    """
+    made = []
+    for share, worst in product(_SHARES_OF_OTHERS, _UNEVEN_RATES):
+        rates = np.full(found.size, worst * share)
+        rates[c] = worst
+        matrix = transition(rates, found.size)
+        true = np.linalg.solve(matrix.T, found)  # frequencies of the classes that the noise turns into those found
+        if (true * (1 - rates) > found / 2).all():
+            made.append(Hypothesis(matrix, float(true @ rates), true, c))
+    log_prior = log_softmax([_PRIOR_SLOPE * h.rate / _RATES[-1] for h in made]) if made else []
+    return [replace(h, log_prior=float(p)) for h, p in zip(made, log_prior, strict=True)]
+
+
+def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
+    """Probability of each hypothesis: that of its kind, times that of its rate among those of the kind."""
+    kinds = np.array([h.kind for h in hypotheses])
+    log_joint = log_likelihood + np.array([h.log_prior for h in hypotheses])
+    result, n_classes = np.empty(kinds.size), len(hypotheses[0].matrix)
+    for kind in np.unique(kinds):
+        of_kind = kinds == kind
+        evidence = logsumexp(log_joint[of_kind])
+        prior = 1 - _P_UNEVEN if kind == EVEN else _P_UNEVEN / n_classes
+        result[of_kind] = log_joint[of_kind] - evidence + evidence / _TEMPERATURE + np.log(prior)
+    return np.asarray(softmax(result))
+
+
+def _log_prior_of_even(rates: Array) -> Array:
+    """Log probability of each rate: a density that rises with the rate, and a lump at 0.
+
+    The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.
+    """
+    mass = np.gradient(rates) * np.exp(_PRIOR_SLOPE * rates / _RATES[-1])
+    mass[0] += _PRIOR_MASS_AT_0 * _RATES[-1]
+    return np.log(mass / mass.sum())

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import softmax
+
+from dips._beliefs.belief import average_beliefs
+from dips._beliefs.hypotheses import EVEN, even_noise, make_hypotheses, posterior, transition
+from dips._beliefs.noise import estimate_noise
+from dips._beliefs.teachers import Answers
+from dips._data.verified import Verified
+
+
+def labels_of(*counts):
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def one_way(n, rate, seed=0):
+    """Answers of a teacher that knows the truth, true classes, and labels of which class 1 is mistaken."""
+    rng = np.random.RandomState(seed)
+    p = softmax(4 * rng.normal(size=(n, 2)), axis=1)
+    true = (rng.rand(n) < p[:, 1]).astype(int)
+    labels = np.where((true == 1) & (rng.rand(n) < rate), 0, true)
+    return p, true, labels
+
+
+@given(st.lists(st.integers(1, 300), min_size=2, max_size=5))
+def test_every_hypothesis_explains_the_frequencies_of_the_labels_unless_it_is_even(counts):
+    labels = labels_of(*counts)
+    found = even_noise(0.0, labels, len(counts)).frequencies
+    for each in make_hypotheses(labels, len(counts)):
+        np.testing.assert_allclose(each.matrix.sum(axis=1), 1)
+        np.testing.assert_allclose(each.frequencies.sum(), 1)
+        explained = found if each.kind == EVEN else each.frequencies @ each.matrix
+        np.testing.assert_allclose(explained, found)
+
+
+def test_no_hypothesis_makes_most_labels_of_a_class_wrong():
+    labels = labels_of(95, 5)
+    found = even_noise(0.0, labels, 2).frequencies
+    uneven = [h for h in make_hypotheses(labels, 2) if h.kind != EVEN]
+    assert {h.kind for h in uneven} == {1}  # errors of the large class would explain the rare one away
+    assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
+
+
+def test_the_rate_of_a_hypothesis_is_the_share_of_wrong_labels():
+    for each in make_hypotheses(labels_of(70, 30), 2):
+        if each.kind != EVEN:
+            wrong = sum(each.frequencies[c] * (1 - each.matrix[c, c]) for c in range(2))
+            assert each.rate == pytest.approx(wrong)
+
+
+def test_with_many_classes_noise_is_taken_for_even():
+    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {EVEN}
+
+
+def test_labels_that_tell_nothing_leave_the_prior():
+    hypotheses = make_hypotheses(labels_of(50, 50), 2)
+    probability = posterior(hypotheses, np.zeros(len(hypotheses)))
+    by_kind = [probability[[h.kind == kind for h in hypotheses]].sum() for kind in (EVEN, 0, 1)]
+    np.testing.assert_allclose(by_kind, [0.7, 0.15, 0.15])
+
+
+def test_errors_that_go_one_way_are_seen_in_the_class_that_gains_labels():
+    p, true, labels = one_way(1500, 0.4)
+    noise, panels = estimate_noise([p], labels, np.random.RandomState(0))
+    by_kind = {kind: sum(noise.posterior[[h.kind == kind for h in noise.hypotheses]]) for kind in (EVEN, 0, 1)}
+    assert by_kind[1] > 0.9
+    assert noise.mean == pytest.approx((labels != true).mean(), abs=0.06)
+    heard = [panels[i] for i in noise.heard]
+    belief, _ = average_beliefs([Answers(p, p[:0])], labels, noise, heard)
+    p_wrong = 1 - belief[np.arange(labels.size), labels]
+    assert p_wrong[labels != true].mean() > 0.6
+    assert p_wrong[labels == 1].mean() < 0.05
+
+
+def test_checked_labels_tell_which_way_errors_go():
+    rng, true = np.random.RandomState(0), np.arange(200) % 2
+    p = np.clip(np.where(true == 1, 0.6, 0.4) + rng.normal(0, 0.1, 200), 0.05, 0.95)
+    answers = [np.column_stack([1 - p, p])]
+    looked = np.arange(200) < 60
+    before = np.where(looked, np.where(true == 1, np.where(rng.rand(200) < 0.4, 0, 1), 0), -1)
+
+    def mistaken_most(verified):
+        noise, _ = estimate_noise(answers, true, rng, verified)
+        return [sum(noise.posterior[[h.kind == kind for h in noise.hypotheses]]) for kind in (0, 1)]
+
+    without, after = mistaken_most(None), mistaken_most(Verified(looked, before))
+    assert after[1] > 0.6 > without[1]
+    assert after[0] < without[0]
+
+
+def test_rates_of_classes_make_the_rows_of_a_transition():
+    np.testing.assert_allclose(transition(np.array([0.2, 0.0, 0.4]), 3).sum(axis=1), 1)
