@@ -98,3 +98,13 @@ def test_a_random_forest_is_refused():
 def test_scores_that_are_no_log_odds_are_refused(settings):
     with pytest.raises(ValueError, match="does not add up to class probabilities round by round; use objective="):
         fit_and_watch(lightgbm(**settings), *table(3))
+
+
+def test_a_loaded_booster_predicts_on_the_threads_that_it_is_told(tmp_path):
+    X, y, X_watch = table(2)
+    fitted = lightgbm(verbosity=-1).fit(X, y)
+    backbone = find_backbone(fitted)
+    backbone.save(fitted, tmp_path / "booster.txt")
+    copied = backbone.on_threads(backbone.load(tmp_path / "booster.txt"), 3)
+    assert copied.n_jobs == 3
+    assert_allclose(backbone.predict_proba(copied, X_watch), fitted.predict_proba(X_watch))

@@ -42,3 +42,14 @@ def test_it_can_be_fitted_unwatched_and_weighed():
     backbone.fit(estimator, X, y, weight)
     expected = LogisticRegression().fit(X, y, weight).predict_proba(X_watch)
     assert_array_equal(backbone.predict_proba(estimator, X_watch), expected)
+
+
+@pytest.mark.parametrize("wrap", [lambda e: e, lambda e: make_pipeline(StandardScaler(), e)], ids=["alone", "pipeline"])
+@pytest.mark.parametrize("estimator", [RandomForestClassifier(n_estimators=3), GaussianNB()], ids=repr)
+def test_a_copy_predicts_on_the_threads_that_it_is_told_if_it_has_any(estimator, wrap):
+    X, y, X_watch = table(2)
+    fitted = wrap(estimator).fit(X, y)
+    copied = find_backbone(fitted).on_threads(fitted, 3)
+    assert {v for k, v in copied.get_params().items() if k.endswith("n_jobs")} <= {3}
+    assert {v for k, v in fitted.get_params().items() if k.endswith("n_jobs")} <= {None}
+    assert_array_equal(copied.predict_proba(X_watch), fitted.predict_proba(X_watch))

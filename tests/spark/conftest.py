@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dips.datasets import make_quadrants
+from tests.spark.scripts import environment
 from tests.spark.sessions import new_session
 
 
@@ -23,8 +23,8 @@ def java():
 def spark(java):
     """One session for all tests; tasks are tried again, as on a cluster, which plain local[2] never does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        for name, value in environment().items():
+            patch.setenv(name, value)
         session = new_session("local[2,4]")
         yield session
         session.stop()

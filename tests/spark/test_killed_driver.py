@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-import dips
 from dips import ParquetPool
 from tests.spark.driver import COLUMNS, fitted, pool_of
+from tests.spark.scripts import start
 
 
 def test_a_killed_driver_goes_on(spark, claims, tmp_path):
     X, y, folder = claims
     labeled, checkpoint = str(tmp_path / "labeled.parquet"), str(tmp_path / "run")
     X[COLUMNS].assign(y=y).to_parquet(labeled, index=False)
-    source, tests = Path(dips.__file__).parents[1], Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{tests}", "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-W", "ignore", "-m", "tests.spark.driver", labeled, str(folder), checkpoint]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = start("tests.spark.driver", labeled, folder, checkpoint)
     assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
     continued = fitted(labeled, pool_of(spark, str(folder), checkpoint))
     through = fitted(labeled, ParquetPool(folder, columns=COLUMNS, stays=True))

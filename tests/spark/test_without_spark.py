@@ -10,7 +10,7 @@ from dips import SparkPool
 from dips._data.arrow import as_array
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
-from dips._spark.executors import compare, installed
+from dips._spark.executors import compare, installed, task_cpus
 from dips._spark.worker import ROW, FilePlaces, Reader
 
 READER = Reader(("a",), as_array)
@@ -75,7 +75,7 @@ def test_row_numbers_follow_from_file_and_position():
     numbers = FilePlaces.of(dict(zip(tags, [7, 0, 100], strict=True)), n_bits=3)
     places = np.array([(tag & -8) | index for tag, index in ((tags[0], 0), (tags[2], 5), (tags[1], 7), (tags[0], 2))])
     assert numbers(places).tolist() == [7, 105, 7, 9]
-    with pytest.raises(ValueError, match="a file that it did not have when its rows were numbered"):
+    with pytest.raises(ValueError, match="A file of the Spark table is new, or changed"):
         numbers(np.array([64]))
 
 
@@ -113,6 +113,13 @@ def test_a_missing_kernel_on_executors_is_said():
     here = installed([]) | {"kernel": "yes"}
     with pytest.warns(UserWarning, match="The executors have no compiled kernel"):
         compare(here, [here | {"kernel": "no"}])
+
+
+def test_predictions_use_as_many_threads_as_a_task_has_cores():
+    class Session:
+        conf = {"spark.task.cpus": "3"}
+
+    assert task_cpus(Session) == 3
 
 
 def test_other_frames_are_refused():

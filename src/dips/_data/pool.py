@@ -39,6 +39,7 @@ class Pool(ABC):
     n_columns: int  # 0 where there are none: texts, images
     stays: bool = False  # whether the rows stay where they are: no entry per row is kept for them
     max_train_rows: int | None = None  # of those that stay, how many a model is trained on
+    n_threads: int = 1  # that a function may use where the rows lie
     checkpoint: Path | None = None  # where a run over rows that stay keeps its state after every round
 
     @property

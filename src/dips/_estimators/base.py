@@ -26,6 +26,7 @@ from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import code_class_weights
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
+from dips._spark.executors import task_cpus
 from dips._spark.pool import check_types, is_spark_frame
 from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
@@ -72,7 +73,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         if not is_spark_frame(df):
             raise InputTypeError(f"predict_frame takes a Spark DataFrame; got {type(df).__name__}. Use predict for it.")
         backbone = find_backbone(self.estimator_)
-        predict = partial(backbone.predict_proba, backbone.on_one_thread(self.estimator_))
+        predict = partial(backbone.predict_proba, backbone.on_threads(self.estimator_, task_cpus(df.sparkSession)))
         names = getattr(self, "feature_names_in_", None)
         columns = [c for c in df.columns if c != key] if names is None else list(names)
         check_types(dict(df.dtypes), columns)

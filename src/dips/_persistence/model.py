@@ -20,6 +20,7 @@ from dips._files.prepare import Preparation
 from dips._files.read import Table, read_table
 from dips._persistence.checks import PREPARATION, check_answers, check_manifest, checked_preparation
 from dips._persistence.probe import try_elsewhere
+from dips._spark.executors import task_cpus
 from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
@@ -92,7 +93,7 @@ class SavedModel:
                 "The model was saved without the schema of its tables; use predict_frame of the classifier."
             )
         family = find_backbone(self.backbone)
-        predict = partial(family.predict_proba, family.on_one_thread(self.backbone))
+        predict = partial(family.predict_proba, family.on_threads(self.backbone, task_cpus(df.sparkSession)))
         columns = [column.name for column in self.preparation.schema.used]
         classes = np.asarray(self.classes)
         return predicted_frame(df, kept, columns, _as_table, self.preparation.encode, predict, classes, name)

@@ -160,7 +160,7 @@ class RuleRounds:
     def _propose_and_curate(self, state: RoundsState, t: int) -> _Counts:
         """Propose labels by one more rule, judge all labels again, and count what that changed."""
         assert state.estimator is not None
-        look = self.look(self.trainer.backbone.on_one_thread(state.estimator))
+        look = self.look(state.estimator)
         totals = _Totals(self.pool, self.rules, look)
         rule = Rule(look, self.labeler.rule(totals), tuple(totals.results))
         frequencies = class_frequencies(self._counted_labels(state), self.trainer.n_classes, self.curator.evens_classes)
@@ -186,13 +186,14 @@ class RuleRounds:
         return counts
 
     def look(self, estimator: BaseEstimator) -> Look:
-        """Return what is sent of a round's model, which predicts on one thread."""
-        backbone, n_classes = find_backbone(estimator), self.trainer.n_classes
+        """Return what is sent of a round's model, which predicts on the threads that there are where the rows lie."""
+        backbone, n_classes, n_threads = find_backbone(estimator), self.trainer.n_classes, self.pool.n_threads
+        estimator = backbone.on_threads(estimator, n_threads)
         if not self.in_rounds:
             return Look(n_classes, backbone, estimator)
         replay = backbone.replay_anywhere(estimator, self.trainer.pool.take(np.arange(self.n_given)))
         assert replay is not None  # refused before any work
-        return Look(n_classes, backbone, estimator, replay, self.curator)
+        return Look(n_classes, backbone, estimator, replace(replay, n_threads=n_threads), self.curator)
 
     def _watched(self, look: Look) -> Dynamics:
         """Return the dynamics of the given labels."""

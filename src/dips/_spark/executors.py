@@ -32,6 +32,11 @@ def check_executors(session: Any, libraries: Sequence[str]) -> None:
     compare(here, [json.loads(row[0]) for row in answers])
 
 
+def task_cpus(session: Any) -> int:
+    """How many cores each task has for itself."""
+    return int(session.conf.get("spark.task.cpus", "1"))
+
+
 def compare(here: dict[str, str], there: list[dict[str, str]]) -> None:
     """Refuse other versions than the driver's; warn of a missing kernel."""
     for answer in there:

@@ -15,7 +15,7 @@ from dips._spark.worker import ROW, FilePlaces, as_numbers
 from dips._tools.arrays import Array, Rows
 from dips.exceptions import InputError
 
-_FILE, _INDEX, _START = "__dips_file", "__dips_index", "__dips_start"
+_FILE, _TAG, _INDEX, _START = "__dips_file", "__dips_tag", "__dips_index", "__dips_start"
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -80,25 +80,27 @@ def _by_key(df: Any, key: str) -> Identity:
 
 def _by_file(df: Any) -> Identity:
     """Number the rows file after file, in the order of the files' names, as ``ParquetPool`` does."""
-    located = df.selectExpr("*", f"_metadata.file_path AS {_FILE}", f"_metadata.row_index AS {_INDEX}")
+    tag = f"xxhash64(_metadata.file_size, _metadata.file_modification_time) AS {_TAG}"
+    located = df.selectExpr("*", f"_metadata.file_path AS {_FILE}", f"_metadata.row_index AS {_INDEX}", tag)
     with in_one_sentence("counting the rows of each file"):
-        files = located.groupBy(_FILE).agg({_INDEX: "max"}).selectExpr("*", f"xxhash64({_FILE})").collect()
-    starts, start = [], 0
-    for file, last, _ in sorted(files):
-        starts.append((file, start))
+        last_rows = located.groupBy(_FILE, _TAG).agg({_INDEX: "max"})
+        files = sorted(last_rows.selectExpr("*", f"xxhash64({_FILE})").collect())
+    starts, start = {}, 0
+    for file, _, last, _ in files:
+        starts[file] = start
         start += last + 1
     names = {_FILE: "file", _INDEX: "row_index"}
     if len(starts) <= 1:
         return Identity.of(located.selectExpr("*", f"{_INDEX} AS {ROW}"), names)
-    table = df.sparkSession.createDataFrame(starts, f"{_FILE} string, {_START} bigint")
+    table = df.sparkSession.createDataFrame(list(starts.items()), f"{_FILE} string, {_START} bigint")
     numbered = located.join(table.hint("broadcast"), _FILE).selectExpr("*", f"{_START} + {_INDEX} AS {ROW}")
-    n_bits = max(last for _, last, _ in files).bit_length()
-    first = dict(starts)
-    places = FilePlaces.of({tag: first[file] for file, _, tag in files}, n_bits)
-    if places.tags.size < len(files):  # two files with one tag
-        return Identity.of(numbered, names)
-    place = f"(xxhash64({_FILE}) & {-(1 << n_bits)}L) | {_INDEX} AS {ROW}"
-    return Identity(numbered, names, located.selectExpr("*", place), places)
+    n_bits = max(last for _, _, last, _ in files).bit_length()
+    for hashed, k in ((_TAG, 1), (f"xxhash64({_FILE})", 3)):  # a hash of two numbers costs less than one of a text
+        places = FilePlaces.of({row[k]: starts[row[0]] for row in files}, n_bits)
+        if places.tags.size == len(files):
+            scan = located.selectExpr("*", f"({hashed} & {-(1 << n_bits)}L) | {_INDEX} AS {ROW}")
+            return Identity(numbered, names, scan, places)
+    return Identity.of(numbered, names)  # two files with one tag
 
 
 def _hidden_columns(df: Any) -> list[str]:

@@ -18,6 +18,7 @@ from dips._data.containers import take
 from dips._data.pool import Pool, Reduced
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
+from dips._spark.executors import task_cpus
 from dips._spark.identity import Identity, identify, quoted
 from dips._spark.worker import PART_SCHEMA, ROW, Reader
 from dips._tools.arrays import Array, Rows
@@ -166,6 +167,11 @@ class SparkPool(Pool):
     def row_range(self) -> tuple[int, int]:
         """The lowest and the highest row number."""
         return self._summary["lowest"], self._summary["highest"]
+
+    @property
+    def n_threads(self) -> int:  # type: ignore[override]
+        """As many as a task has cores."""
+        return task_cpus(self.session)
 
     @property
     def identity_columns(self) -> list[str]:

@@ -59,7 +59,7 @@ class FilePlaces:
             tags = tags[:1]  # rows come file after file
         file = np.minimum(np.searchsorted(self.tags, tags), self.tags.size - 1)
         if (self.tags[file] != tags).any():
-            raise DataError("The Spark table has a file that it did not have when its rows were numbered; fit again.")
+            raise DataError("A file of the Spark table is new, or changed, since its rows were numbered; fit again.")
         index = values & np.uint64((1 << self.n_bits) - 1)
         return self.starts[file] + index.view(np.int64)
 

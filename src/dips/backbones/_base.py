@@ -179,14 +179,19 @@ class Backbone:
 
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Restore the user's number of threads in a model that was fitted on one."""
+        if self.threads:
+            self.use_threads(fitted, original.get_params().get(self.threads))
 
-    def on_one_thread(self, fitted: BaseEstimator) -> BaseEstimator:
-        """Return a copy that predicts on one thread, for processes of which many run side by side."""
+    def on_threads(self, fitted: BaseEstimator, n_threads: int) -> BaseEstimator:
+        """Return a copy that predicts on so many threads, for processes of which many run side by side."""
         if not self.threads:
             return fitted
-        one = deepcopy(fitted)
-        self.release_threads(one, self.clone(fitted).set_params(**{self.threads: 1}))
-        return one
+        told = deepcopy(fitted)
+        self.use_threads(told, n_threads)
+        return told
+
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
+        """Set how many threads a fitted model predicts with, None as its library does, where it can be told."""
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Return the parameters that seed a fit, those of nested estimators included."""

@@ -27,6 +27,10 @@ class LoadedBooster:
     def __init__(self, booster: Any, n_jobs: int | None = None) -> None:
         self.booster_, self.n_jobs = booster, n_jobs
 
+    def set_params(self, n_jobs: int | None) -> None:
+        """Set on how many threads it predicts."""
+        self.n_jobs = n_jobs
+
     def predict_proba(self, X: Any, raw_score: bool = False, **rounds: int) -> Array:
         """Class probabilities (n, C), or the raw scores, of all or some of the boosting rounds."""
         p = np.asarray(self.booster_.predict(X, raw_score=raw_score, num_threads=self.n_jobs or 0, **rounds))
@@ -94,9 +98,9 @@ class LightGBM(StagedBackbone):
         p = super().predict_proba(estimator, X)
         return normalized(p) if estimator.booster_.params.get("objective") in _ONE_AGAINST_THE_REST else p
 
-    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Set the parameter; LightGBM reads it at each prediction."""
-        fitted.set_params(n_jobs=original.get_params()["n_jobs"])
+        fitted.set_params(n_jobs=n_threads)
 
     def quiet_parameters(self, estimator: BaseEstimator) -> dict[str, Any]:
         """By default LightGBM prints what it finds in the data."""

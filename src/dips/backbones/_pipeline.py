@@ -119,9 +119,9 @@ class PipelineBackbone(Backbone):
         last = (self.step, self.last.clone(estimator[-1]))
         return type(estimator)(**estimator.get_params(deep=False) | {"steps": [*steps, last]})
 
-    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Ask the last step's family."""
-        self.last.release_threads(fitted[-1], original[-1])
+        self.last.use_threads(fitted[-1], n_threads)
 
     def seed_parameters(self, estimator: BaseEstimator) -> list[str]:
         """Name the seeds of the transformers, and those of the last step as its family does."""

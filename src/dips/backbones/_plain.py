@@ -16,6 +16,11 @@ class Plain(Backbone):
     threads = "n_jobs"
     one_thread_by_default = True
 
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
+        """Set it where the estimator has such a parameter."""
+        if self.threads in fitted.get_params():
+            fitted.set_params(**{self.threads: n_threads})
+
     def takes_beliefs(self, estimator: BaseEstimator) -> bool:
         """Not where probabilities are cross-validated inside: the folds would part a row from its other labels."""
         return self.takes_weights(estimator) and type(estimator).__name__ not in _CROSS_VALIDATED

@@ -26,6 +26,7 @@ class Replay:
     n_checkpoints : how many there are
     forest : the trees for compiled code, calibrated once, so that all rows are read alike; None if they cannot be read
     transform : what the rows pass through first
+    n_threads : how many compiled code may use
     """
 
     backbone: StagedBackbone
@@ -33,6 +34,7 @@ class Replay:
     n_checkpoints: int
     forest: Forest | Leaves | None = None
     transform: Callable[[Any], Any] | None = None
+    n_threads: int = 1
 
     def transformed(self, transform: Callable[[Any], Any]) -> Replay:
         """Return the replay for rows that pass through a pipeline's transformers first."""
@@ -41,14 +43,16 @@ class Replay:
     def probabilities(self, X: Any) -> Array | None:
         """Class probabilities (n, C) at the last checkpoint, where compiled code finds them without all others."""
         X = X if self.transform is None else self.transform(X)
-        return self.forest.predict_proba(X) if isinstance(self.forest, Forest) and self.forest.reads(X) else None
+        if not (isinstance(self.forest, Forest) and self.forest.reads(X)):
+            return None
+        return self.forest.predict_proba(X, self.n_threads)
 
     def show(self, X: Any, dynamics: Dynamics) -> None:
         """Fill in the dynamics of these rows."""
         X = X if self.transform is None else self.transform(X)
         dynamics.begin(self.n_checkpoints)
         if self.forest is not None and kernel.computes(dynamics.averages) and self.forest.reads(X):
-            self.forest.watch(X, dynamics)
+            self.forest.watch(X, dynamics, n_threads=self.n_threads)
         else:
             for e, p in enumerate(self.backbone.stages(self.estimator, X)):
                 dynamics.update(p, e)

@@ -130,9 +130,9 @@ class XGBoost(StagedBackbone):
             return None
         return forest and forest.calibrated(X, lambda probes: estimator.predict(probes, output_margin=True))
 
-    def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Set it in the estimator and its booster; set_params would pass on all other parameters as well."""
-        fitted.n_jobs = original.get_params()["n_jobs"]
+        fitted.n_jobs = n_threads
         fitted.get_booster().set_param("nthread", fitted.n_jobs or 0)  # 0 means all
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
