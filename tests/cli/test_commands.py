@@ -71,6 +71,9 @@ def test_every_setting_can_come_from_a_file(place, tmp_path, capsys):
     assert dips(["fit", "--config", str(config), "-o", str(tmp_path / "r"), "--seed", "3", *HURRIED]) == 0
     settings = json.loads((tmp_path / "r" / "config.json").read_text())["settings"]
     assert (settings["metric"], settings["drop"], settings["seed"], settings["rounds"]) == ("roc_auc", ["ward"], 3, 2)
+    out, err = said(capsys)
+    assert out.count("Left out (the time limit): ") == 1
+    assert "% comparing: plain" in err
 
 
 def test_a_run_can_be_run_again_from_its_config_and_for_machines_it_is_one_json_document(run, tmp_path, capsys):
@@ -270,7 +273,9 @@ def test_every_default_is_in_the_help(capsys):
         (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
         (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "jobs is the number of folds trained at once"),
         (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "seed must be from 0"),
-        (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips"),
+        (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips: there is no such folder"),
+        (["audit", "patients.csv", "-t", "outcome", "-o", "gone/x.csv"], 4, "dips: There is no folder gone to write x"),
+        (["audit", "patients.csv", "-t", "outcome", "--report", "gone/x.html"], 4, "There is no folder gone"),
     ],
 )
 def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments, code, words, capsys):
@@ -279,6 +284,7 @@ def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments,
     assert words in " ".join(err.split())
     assert out == ""
     assert "Traceback" not in err
+    assert "judging labels" not in err
 
 
 @pytest.fixture(params=[ValueError, TypeError, KeyError, RuntimeError])

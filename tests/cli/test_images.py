@@ -378,7 +378,8 @@ def test_images_and_tables_are_not_confused(run, place, tmp_path, capsys):
     assert dips(["fit", str(table), "-t", "b", "--size", "32", "-o", str(tmp_path / "r")]) == 3
     assert "--size is for a folder of images" in said(capsys)[1]
     assert dips(["fit", "nowhere", "-t", "b", "--labels", str(table), "-o", str(tmp_path / "r")]) == 3
-    assert "--labels is for a folder of images, and nowhere is none" in " ".join(said(capsys)[1].split())
+    words = "--labels is for a folder of images, and nowhere is none; there is nothing of that name."
+    assert words in " ".join(said(capsys)[1].split())
     assert dips(["fit", str(table), "-o", str(tmp_path / "r")]) == 2
     assert "Missing option '--target'" in said(capsys)[1]
 

@@ -177,6 +177,13 @@ def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatche
     assert headline(summary)["labels"].endswith("listed below, hardly more than guesses.")
 
 
+def test_the_page_rounds_to_the_same_percent_as_the_account(unwatched):
+    points = summarize(unwatched.findings)["points"]
+    account = unwatched.samples.set_index("row").loc[points["row"]]
+    on_page = [(k + 5) // 10 for k in points["wrong"]]  # as Math.round does
+    assert on_page == (100 * account["p_wrong"]).round().astype(int).tolist()
+
+
 def test_a_short_list_is_not_said_to_go_on():
     from dips._report.words import _continue
 

@@ -97,8 +97,8 @@ def _labels(
         "row": part["row"].tolist(),
         "confidence": _thousandths(at["height"]),
         "aleatoric": _thousandths(at["across"]),
-        "wrong": _thousandths(p_wrong.fillna(-1)),
-        "unseen": _thousandths(part["out_of_fold"].fillna(-1)),
+        "wrong": thousandths_of_percents(p_wrong.fillna(-1)),
+        "unseen": thousandths_of_percents(part["out_of_fold"].fillna(-1)),
         "label": codes_of(part["final_label"], classes).tolist(),
         "suggested": codes_of(part["suggested_label"], classes).tolist(),
         "useful": part["useful"].astype(int).tolist(),
@@ -128,6 +128,18 @@ def codes_of(labels: pd.Series, classes: list[Any]) -> Array:
 
 def _thousandths(values: pd.Series) -> list[int]:
     return (1000 * values).round().astype(int).tolist()
+
+
+def thousandths_of_percents(shares: pd.Series) -> list[int]:
+    """Thousandths that round to the same percent as the shares themselves, which other pages and files tell.
+
+    Examples
+    --------
+    >>> thousandths_of_percents(pd.Series([0.7146, 0.715, 0.7154]))
+    [714, 715, 715]
+    """
+    nearest, percents = (1000 * shares).round(), np.floor(100 * shares + 0.5)
+    return nearest.clip(10 * percents - 5, 10 * percents + 4).astype(int).tolist()
 
 
 def _bytes(values: Array) -> str:

@@ -181,7 +181,7 @@ def compare(
             continue
         began, probabilities = time.perf_counter(), []
         for k, (fit, predict) in enumerate(parts):
-            observer.message(candidate.title, FRACTION * done / total)
+            observer.message(f"comparing: {candidate.title}", FRACTION * done / total)
             train = partial(_fit_and_predict, candidate, examples, fit, predict, split, settings)
             part = folder.cached(_part_name(name, k, parts), train)
             probabilities.append(part["p"])

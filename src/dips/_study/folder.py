@@ -153,7 +153,11 @@ def refuse_unprintable(path: Path) -> None:
 
 
 def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None:
-    """Refuse an output that exists, unless it may be replaced and is one of ours."""
+    """Refuse an output that exists, unless it may be replaced and is one of ours; and a file that has no place."""
+    if not is_folder and not path.parent.is_dir():
+        raise OutputError(f"There is no folder {path.parent} to write {path.name} into; make it first.")
+    if not is_folder and not os.access(path.parent, os.W_OK):
+        raise OutputError(f"{path} cannot be written: nothing can be, in its folder; choose another one.")
     with writing(path):  # a name can be too long to ask
         if not path.exists() or (is_folder and path.is_dir() and not any(path.iterdir())):
             return

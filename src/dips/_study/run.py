@@ -48,6 +48,8 @@ class Run(Pictured):
     def __init__(self, folder: Path | str, untrusted: bool = False) -> None:
         self.folder, self.untrusted = Path(folder), untrusted
         recover(self.folder)
+        if not self.folder.exists():
+            raise ModelError(f"{self.folder} is not a run folder of dips: there is no such folder.")
         if not (self.folder / MARK).exists():
             raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
 

@@ -164,8 +164,9 @@ def _print_result(run: Run) -> None:
 
     console, m = output(), run.metrics
     console.print(_scores_table(m))
-    for name, why in m["skipped"].items():
-        console.print(printable(f"{BY_NAME[name].title} was left out: {why}."), soft_wrap=True)
+    for why in dict.fromkeys(m["skipped"].values()):
+        titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
+        console.print(printable(f"Left out ({why}): {'; '.join(titles)}."), soft_wrap=True)
     labels = m["labels"]
     shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
     console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
