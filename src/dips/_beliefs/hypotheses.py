@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax
+from scipy.special import softmax
 
 from dips._tools.arrays import Array
 
@@ -22,8 +22,7 @@ _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and 
 _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
-_P_UNEVEN = 0.3  # prior probability that the noise is not even
-_TEMPERATURE = 4.0  # a calibrated teacher mistakes its own errors for uneven noise, so the evidence of it counts less
+_P_UNEVEN = 0.05  # prior probability that the noise is not even; more would cost points where it is
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Hypothesis:
     rate : the share of wrong labels
     frequencies : (C,) of the classes that teachers are calibrated to
     kind : ``EVEN``, or the class that is mistaken more often than the others
-    log_prior : among those of its kind
+    log_prior : before any teacher was asked
     """
 
     matrix: Array
@@ -103,21 +102,13 @@ def _uneven_noise(c: int, found: Array) -> list[Hypothesis]:
         true = np.linalg.solve(matrix.T, found)  # frequencies of the classes that the noise turns into those found
         if (true * (1 - rates) > found / 2).all():
             made.append(Hypothesis(matrix, float(true @ rates), true, c))
-    log_prior = log_softmax([_PRIOR_SLOPE * h.rate / _RATES[-1] for h in made]) if made else []
-    return [replace(h, log_prior=float(p)) for h, p in zip(made, log_prior, strict=True)]
+    shares = softmax([_PRIOR_SLOPE * h.rate / _RATES[-1] for h in made]) if made else []
+    return [replace(h, log_prior=float(np.log(_P_UNEVEN / found.size * p))) for h, p in zip(made, shares, strict=True)]
 
 
 def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
-    """Probability of each hypothesis: that of its kind, times that of its rate among those of the kind."""
-    kinds = np.array([h.kind for h in hypotheses])
-    log_joint = log_likelihood + np.array([h.log_prior for h in hypotheses])
-    result, n_classes = np.empty(kinds.size), len(hypotheses[0].matrix)
-    for kind in np.unique(kinds):
-        of_kind = kinds == kind
-        evidence = logsumexp(log_joint[of_kind])
-        prior = 1 - _P_UNEVEN if kind == EVEN else _P_UNEVEN / n_classes
-        result[of_kind] = log_joint[of_kind] - evidence + evidence / _TEMPERATURE + np.log(prior)
-    return np.asarray(softmax(result))
+    """Probability of each hypothesis, from how well it explains the labels."""
+    return np.asarray(softmax(log_likelihood + np.array([h.log_prior for h in hypotheses])))
 
 
 def _log_prior_of_even(rates: Array) -> Array:
@@ -127,4 +118,4 @@ def _log_prior_of_even(rates: Array) -> Array:
     """
     mass = np.gradient(rates) * np.exp(_PRIOR_SLOPE * rates / _RATES[-1])
     mass[0] += _PRIOR_MASS_AT_0 * _RATES[-1]
-    return np.log(mass / mass.sum())
+    return np.asarray(np.log((1 - _P_UNEVEN) * mass / mass.sum()))
