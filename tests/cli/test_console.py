@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from dips._cli.app import run as dips
-from dips._cli.console import output, print_data, print_json
+from dips._cli.console import TerminalObserver, output, print_data, print_json
 from dips._tools import interrupts
 from dips._tools.files import write_whole
 from dips.exceptions import OutputError
@@ -89,3 +89,13 @@ def test_too_little_memory_is_said_in_words_wherever_it_ran_out(monkeypatch, cap
     monkeypatch.setattr("dips._study.auditing.audit", fail)
     assert dips(["audit", "t.csv", "-t", "outcome"]) == 3
     assert "There is not enough memory for this table" in capsys.readouterr().err
+
+
+def test_a_long_training_is_heard_of_where_there_is_no_terminal(monkeypatch, capsys):
+    with TerminalObserver() as observer:
+        observer.on_step(1, 500)
+        monkeypatch.setattr("dips._cli.console._SILENCE_S", -1.0)
+        observer.on_step(2, 500)
+    with TerminalObserver(enabled=False) as observer:
+        observer.on_step(3, 500)
+    assert capsys.readouterr().err == "      2 of 500 steps\n"

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -17,6 +18,7 @@ from rich.text import Text
 from dips._tools.progress import ProgressBars
 from dips.exceptions import OutputError
 
+_SILENCE_S = 30.0  # that a log may keep
 _CONTROL = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
 
 
@@ -96,21 +98,33 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
 class TerminalObserver(ProgressBars):
     """Shows stages and warnings of a study on the error stream; nothing where the output is for machines.
 
-    Where there is no terminal for bars, as in a notebook or a log, each stage is a line when it begins.
+    Where there is no terminal for bars, as in a notebook or a log, each stage is a line when it begins, and so are the
+    steps of a long one every half a minute.
     """
 
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
-        self.enabled, self._told = enabled, set[str]()
+        self.enabled, self._told, self._spoke_at = enabled, set[str](), time.monotonic()
+        self._speaks_in_lines = enabled and not self.console.is_terminal and os.environ.get("DIPS_PROGRESS") != "json"
 
     def message(self, text: str, fraction: float) -> None:
         """Name the stage; programs that start dips with DIPS_PROGRESS=json get a line of JSON for each."""
         super().message(text, fraction)
         if os.environ.get("DIPS_PROGRESS") == "json":
             print(json.dumps({"stage": text, "fraction": fraction}), file=sys.stderr, flush=True)
-        elif self.enabled and not self.console.is_terminal and text not in self._told:
+        elif self._speaks_in_lines and text not in self._told:
             self._told.add(text)
-            self.console.print(printable(f"{100 * fraction:3.0f} % {text}"), soft_wrap=True)
+            self._say(f"{100 * fraction:3.0f} % {text}")
+
+    def on_step(self, n_done: int, n_steps: int) -> None:
+        """Move the bar of the steps, or say now and then how many are done."""
+        super().on_step(n_done, n_steps)
+        if self._speaks_in_lines and time.monotonic() - self._spoke_at > _SILENCE_S:
+            self._say(f"      {n_done:,} of {n_steps:,} steps")
+
+    def _say(self, line: str) -> None:
+        self._spoke_at = time.monotonic()
+        self.console.print(printable(line), soft_wrap=True)
 
     def on_record(self, record: dict[str, Any]) -> None:
         """Print a warning."""
