@@ -128,6 +128,9 @@ def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place
     listed = pd.read_csv(tmp_path / "listed.csv")
     assert listed["p_wrong"].is_monotonic_decreasing
     assert f"Listed are the {len(listed)} " in out
+    assert dips(["audit", *options, "--report", str(tmp_path / "page.html")]) == 0
+    assert "dips review RUN  (RUN is the folder that dips fit makes)" in (tmp_path / "page.html").read_text()
+    said(capsys)
     assert dips(["audit", *options, "--json"]) == 0
     told = json.loads(said(capsys)[0])
     assert (told["n_suspects"], told["suspects"]) == (0, [])

@@ -47,8 +47,8 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
         )
         steps.append(
             "Say under 'corrected' what each should be, save the corrections, and run the command again with "
-            "--corrections corrections.csv. Or look at them one by one, larger, with  dips review RUN  (RUN is this "
-            "folder)."
+            "--corrections corrections.csv. Or look at them one by one, larger, with  dips review RUN  (RUN is the "
+            "folder that dips fit makes)."
             if summary["made"]["command"]
             else "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
         )
