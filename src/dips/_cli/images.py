@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, printable, remarks
-from dips._cli.suspects import print_suspects
 from dips._tools.wording import option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
@@ -76,6 +75,7 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
 def audit_folder(context: typer.Context, corrections: str | None) -> float:
     """``dips audit`` on a folder of images; return the share of labels that are suspect."""
     settings, given = _settings(context, corrections), context.params
+    from dips._cli.suspects import print_suspects
     from dips._estimators.reasons import IMAGE
     from dips._image_study.auditing import audit_images
     from dips._persistence.export import write_frame
