@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from dips._tools.arrays import Array
+if TYPE_CHECKING:
+    from dips._tools.arrays import Array
 
 ROW, IMAGE = "row", "image"  # what labels are of
 MORE_LIKELY = 0.5  # p_wrong from which another label is more probable than the given one
@@ -40,11 +40,13 @@ def phrases(unit: str) -> dict[str, Any]:
 
 def how_learned(confidence: Array | float) -> Any:
     """Which of ``LEARNED`` says how a label was learned."""
+    import numpy as np  # here, so that the help of the command line does not wait for it
+
     return np.digitize(confidence, [0.25, 0.5])
 
 
 def reason(
-    given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = np.nan, unit: str = ROW
+    given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = math.nan, unit: str = ROW
 ) -> str:
     """Say why a label is suspect: how probable it is that it is wrong, or else how it was learned.
 
@@ -56,11 +58,11 @@ def reason(
     "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
     """
     parts = []
-    if np.isfinite(p_wrong):
+    if math.isfinite(p_wrong):
         parts.append(WRONG.format(round(100 * p_wrong)))
-    elif np.isfinite(confidence):
+    elif math.isfinite(confidence):
         parts.append(LEARNED[int(how_learned(confidence))].format(round(100 * confidence)))
-    if np.isfinite(out_of_fold):
+    if math.isfinite(out_of_fold):
         parts.append(UNSEEN[unit].format(round(100 * out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
     other = IF_WRONG if p_wrong < MORE_LIKELY else OTHER
