@@ -78,7 +78,7 @@ def _check_columns(raw: pd.DataFrame, declared: Declaration) -> None:
     lacking = [c for c in declared.wanted() if c not in raw]
     if lacking:
         raise DataError(
-            f"The table of {declared.name} lacks the columns {some_of(lacking, 5)}; rename yours, or see "
+            f"The table of {declared.name} lacks the columns [{some_of(map(repr, lacking), 5)}]; rename yours, or see "
             f"dips.datasets.describe({declared.name!r}) for what it must hold."
         )
 
