@@ -29,6 +29,9 @@ def main() -> None:
     parser.add_argument("--curator", default="auto")
     parser.add_argument("--network", default="fast")
     parser.add_argument("--max-images", type=int)
+    parser.add_argument(
+        "--log", help="a file for the accuracy at every checkpoint, so that a run cut short tells something"
+    )
     options = parser.parse_args()
     data = some_of(load_images(options.data), options.max_images)
     noise = float(options.noise) if options.noise.replace(".", "").isdigit() else options.noise
@@ -39,6 +42,7 @@ def main() -> None:
             curator=options.curator,
             n_steps=options.steps,
             pilot_steps=options.pilot_steps,
+            log=options.log,
             random_state=seed,
         )
         print(f"seed {seed}", _line(clf, data, noisy_labels(data, noise, options.labels, seed)), flush=True)
