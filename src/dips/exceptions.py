@@ -5,6 +5,20 @@ Each class carries the exit code of the command line. Whatever else is raised in
 
 from __future__ import annotations
 
+__all__ = [
+    "DamagedFileError",
+    "DataError",
+    "DipsError",
+    "InputError",
+    "InputTypeError",
+    "ModelError",
+    "OutputError",
+    "ReviewError",
+    "SettingsError",
+    "StoppedError",
+    "UserError",
+]
+
 
 class DipsError(Exception):
     """Root of all errors that dips raises on purpose.
@@ -63,3 +77,7 @@ class StoppedError(DipsError):
     """Stopped with Ctrl-C; the message says what becomes of the work."""
 
     exit_code = 130
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,3 +14,7 @@ __all__ = ["Backbone", "StagedBackbone", "default_estimator", "find_backbone", "
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

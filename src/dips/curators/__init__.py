@@ -16,3 +16,7 @@ __all__ = ["CURATORS", "Curator", "Evidence", "FunctionCurator", *_classes]
 
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -18,3 +18,7 @@ __all__ = [
     "make_moons",
     "make_quadrants",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

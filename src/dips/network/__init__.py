@@ -4,3 +4,7 @@ from dips.network import _family  # noqa: F401 - so that models of this family c
 from dips.network._classifier import PriorFittedClassifier
 
 __all__ = ["PriorFittedClassifier"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

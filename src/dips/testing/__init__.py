@@ -31,3 +31,7 @@ __all__ = [
     "random_members",
     "random_trajectories",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

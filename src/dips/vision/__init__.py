@@ -28,3 +28,7 @@ __all__ = [
     "read_dataset",
     "read_image_folder",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
