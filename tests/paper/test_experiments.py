@@ -16,7 +16,7 @@ from dips._paper.figures.battery import spread_of_labelers
 from dips._paper.figures.efficiency import needed, relative
 from dips._paper.figures.optimal_threshold import best
 from dips._paper.published import accuracy, published
-from dips._paper.show import collect, command, load_plan, read_readings, save_plan, show, write_page
+from dips._paper.show import _in_minutes, collect, command, load_plan, read_readings, save_plan, show, write_page
 from dips._paper.tables import methods
 from dips.exceptions import UserError
 from dips.labelers import LABELERS, Greedy
@@ -171,9 +171,14 @@ def test_the_page_has_command_reading_figure_and_tables(tmp_path):
     assert (tmp_path / "images" / "paper" / "clean-labels-figure.png").exists()
     assert "Not run for this page: battery." in page
     assert f"Versions: dips {__version__}, numpy " in page
-    assert "minutes of one core" in page
+    assert "under a minute of one core" in page
     assert "82.36 ± 1.46" in page
     assert command(experiment, Plan(4)) == "dips paper run clean-labels --seeds 4"
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(20, "under a minute"), (70, "1 minute"), (4320, "72 minutes")])
+def test_the_time_of_an_experiment_is_said_in_whole_minutes(seconds, said):
+    assert _in_minutes(seconds) == said
 
 
 def test_an_unknown_experiment_gets_a_hint():

@@ -174,7 +174,14 @@ def _section(one: Shown, reading: str) -> str:
 
 
 def _spent(results: Results) -> str:
-    return " and ".join(f"{seconds / 60:.0f} minutes of one {on}" for on, seconds in results.spent_s.items())
+    return " and ".join(f"{_in_minutes(seconds)} of one {on}" for on, seconds in results.spent_s.items())
+
+
+def _in_minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if minutes == 0:
+        return "under a minute"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def _gaps(results: Results) -> str:
