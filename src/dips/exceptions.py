@@ -1,6 +1,6 @@
-"""Everything that dips refuses, under one root.
+"""All errors that dips raises on purpose, under one root.
 
-Each class carries the exit code of the command line. Whatever else is raised inside dips is a bug.
+Each class has the exit code of the command line. Any other error from inside dips is a bug.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class OutputError(UserError):
 
 
 class ReviewError(UserError):
-    """Something that a review cannot do, or a trail of decisions that was changed."""
+    """Something that a review cannot do, or a record of decisions that was changed."""
 
 
 class ModelError(UserError):
@@ -70,11 +70,11 @@ class ModelError(UserError):
 
 
 class DamagedFileError(ModelError):
-    """A file whose parts do not fit each other; the message is the reason, and whoever opened it adds its name."""
+    """A file whose parts do not fit together; the message gives the reason, and the caller adds the file's name."""
 
 
 class StoppedError(DipsError):
-    """Stopped with Ctrl-C; the message says what becomes of the work."""
+    """Stopped with Ctrl-C; the message says what happens to the work done so far."""
 
     exit_code = 130
 

@@ -27,22 +27,24 @@ from dips.exceptions import DataError, InputError
 class ParquetPool(NumberedPool):
     """Rows of one Parquet file, or of all ``.parquet`` files in a folder in the order of their names.
 
-    Pass it to ``fit`` as the unlabeled rows: they are read a batch at a time whenever a model has to see them, and only
-    those that are trained on are ever in memory at once.
+    Pass it to ``fit`` as the unlabeled rows. They are read a batch at a time whenever a model has to see them; only
+    those that a model is trained on are in memory at once.
 
     Parameters
     ----------
     path : file or folder
     columns : sequence of str, default=None
-        The features, where the files hold more than these.
+        The features, if the files have other columns too.
     stays : bool, default=False
-        Keep no entry per row, for hundreds of millions of rows: ``samples_`` then holds the labeled rows alone, and
-        ``write_samples`` writes the account of the others. Labelers and curators must have rules, as for Spark.
+        Keep no entry per row, for hundreds of millions of rows: ``samples_`` then holds only the labeled rows, and
+        ``write_samples`` writes the account of the others. Only labelers and curators that work by rules can be used,
+        as for Spark.
     max_train_rows : int, default=None
-        With `stays`, how many of its rows a model is trained on at most; of more, a sample within each class.
+        With `stays`, the most rows of the pool that a model is trained on. If there are more, a sample of each class is
+        drawn.
     checkpoint : path, default=None
-        With `stays`, a file that holds the models and rules after every round. If it is there, because a run was
-        killed, the next one goes on after the last finished round, to the same result.
+        With `stays`, a file that keeps the models and rules after every round. If it exists because a run was killed,
+        the next one continues after the last finished round, with the same result.
 
     Examples
     --------

@@ -272,18 +272,18 @@ def characterize(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Audit:
-    """Audit labels: which look right, which look wrong, and what these might be. No unlabeled rows are needed.
+    """Audit labels: which look right, which look wrong, and what they should be. No unlabeled rows are needed.
 
     Parameters
     ----------
     estimator : classifier or None
-        The backbone; None is the default one.
+        The backbone; None takes the default one.
     X, y : table and labels
         As in :class:`~dips.PseudoLabelClassifier`; rows without a label are left out of the audit.
     curator, random_state, n_jobs
         As in :class:`CuratedClassifier`.
     track : sequence of int
-        Positions of labeled rows whose probabilities at every checkpoint are kept, for plots.
+        Positions of labeled rows whose probabilities are kept at every checkpoint, for plots.
     sample_weight : (n,), optional
     verified, y_given
         Labels that somebody has checked, and what they were before; see :meth:`PseudoLabelClassifier.fit`.

@@ -14,9 +14,9 @@ from dips.exceptions import InputError
 
 
 class SemiSupervisedKFold(StratifiedKFold):
-    """Stratified folds of the labeled rows; unlabeled rows are in every training part and in no test part.
+    """Stratified folds of the labeled rows; unlabeled rows are in every training set and in no test set.
 
-    Multi-label rows are tested on where all their labels are known, and are not stratified.
+    With several labels per row, only rows whose labels are all known are tested on, and folds are not stratified.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class SemiSupervisedKFold(StratifiedKFold):
     """
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
-        """Yield positions of the training and the test rows."""
+        """Yield the positions of the training rows and of the test rows."""
         if y is None:
             raise InputError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
         targets = encode_targets(y)

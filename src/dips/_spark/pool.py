@@ -35,26 +35,26 @@ _SPARK_TYPES = {"string": "string", "bool": "boolean", "float": "float", "double
 class SparkPool(Pool):
     """Rows of a Spark DataFrame, classic or Connect.
 
-    Pass it to ``fit`` as the unlabeled rows. Functions are sent to the rows, and no more than a model is trained on is
-    ever fetched.
+    Pass it to ``fit`` as the unlabeled rows. Functions are sent to the rows; the driver only fetches the rows that a
+    model is trained on.
 
     Parameters
     ----------
     df : Spark DataFrame
         A scan of Parquet files or of a Delta table with row tracking needs no key.
     key : str, default=None
-        A column with a value of its own for every row, whole numbers or texts. It is no feature.
+        A column with a unique value for every row, whole numbers or texts. It is not used as a feature.
     columns : sequence of str, default=None
-        The features, where the table holds more than these.
+        The features, if the table has other columns too.
     snapshot : str, default=None
         A new folder to which the rows are first written as Parquet files, for tables that have neither files nor a key,
-        or that others change meanwhile.
+        or that others may change during the fit.
     max_train_rows : int, default=200000
-        How many of its rows a model is trained on at most, in one process; of more, a sample within each class, drawn
-        by a hash of the row.
+        The most rows of the pool that a model is trained on, in one process. If there are more, a sample of each class
+        is drawn by a hash of the row.
     checkpoint : path, default=None
-        A file on the driver that holds the models and rules after every round, and no row. If it is there, because a
-        driver was killed, the next fit goes on after the last finished round, to the same result.
+        A file on the driver that keeps the models and rules after every round, and no rows. If it exists because a
+        driver was killed, the next fit continues after the last finished round, with the same result.
 
     Examples
     --------

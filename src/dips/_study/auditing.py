@@ -127,19 +127,19 @@ def audit(
     id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, keep_label, positive
         How to read the table; see :func:`fit`.
     verified, corrections, reviewer_error
-        What somebody has checked; see :func:`fit`.
+        Labels that somebody has checked; see :func:`fit`.
     backbone, curator : str
         By name; "auto" is the default curator of the estimators.
     seed : int
-        Of everything random.
+        Seed of everything random.
     jobs : int, optional
         How many folds are trained in parallel.
     order : str
-        Which suspects come first: the most probably "wrong", or the most "useful" to check.
+        Which suspects come first: those most probably "wrong", or those most "useful" to check.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
-        Sees stages and warnings while the audit runs; without one, warnings are issued as Python's.
+        Is told of stages and warnings while the audit runs; without one, warnings are Python warnings.
 
     Examples
     --------

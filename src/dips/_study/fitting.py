@@ -92,35 +92,35 @@ def fit(
     target : str
         The column with the labels.
     out : path
-        The folder to make; it is complete or absent. A study that was stopped continues when called again.
+        The folder to make; it appears only once it is complete. A study that was stopped continues when called again.
     unlabeled : paths or tables
-        More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws as many as are used from a table on Spark.
+        More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws a sample of a table on Spark.
     id : str or list
-        Columns that name a row; shown in the account, never learned from.
+        Columns that identify a row; shown in the account, never used as features.
     drop : str or list
         Columns to leave out.
     type : dict
         What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
     group : str, optional
-        A column whose rows belong together, such as the patient: they are never on both sides of a split.
+        A column that says which rows belong together, such as the patient: they are never on both sides of a split.
     unlabeled_mark : str or list
         Labels that mean "no label", besides an empty cell and the usual words for missing.
     merge_labels : bool or dict, optional
-        Merge the spellings of one label; False takes every label as it is; None refuses where it matters. A dict says
-        which to merge.
+        True merges different spellings of one label, False takes every label as it is, None refuses them where it
+        matters, and a dict says which to merge.
     map_label : dict
-        Other names for labels.
+        New names for labels.
     sheet : str or int, optional
-        Of an Excel file, by name or by number from 1; by default the first that fits.
+        Sheet of an Excel file, by name or by number from 1; by default the first that fits.
     skip_rows : int, optional
         Lines above the header; detected by default.
     verified : str, optional
-        The column that holds yes where somebody has checked the label.
+        A column that says yes where somebody has checked the label.
     corrections : path, optional
         A file with reviewers' decisions.
     reviewer_error : float, optional
-        How often reviewers are wrong; 0 by default. Above 0, a verified label is weighed against the models' answers,
-        and counts with the probability that it is right. It is never a suspect.
+        How often reviewers are wrong; 0 by default. Above 0, a verified label is weighed against the models' answers
+        and counts by the probability that it is right. It is never a suspect.
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
@@ -128,32 +128,32 @@ def fit(
     metric : str
         What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
     costs : dict
-        What it costs to miss a row of a class, by class, 1 for the others. With ``metric="cost"`` the models are
+        What it costs to miss a row of each class; 1 for classes not named. With ``metric="cost"`` the models are
         compared by it, and the one that is kept predicts the class with the lowest expected cost.
     keep : str, optional
         The model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo.
     backbone, labeler, curator : str
         By name; "auto" is the default of the estimators.
     rounds : int
-        Of pseudo-labeling.
+        Rounds of pseudo-labeling.
     holdout : float
         Share of the labeled rows that is held out.
     max_unlabeled : int
-        How many unlabeled rows are used at most, drawn at random.
+        The most unlabeled rows to use, drawn at random.
     time_limit : float, optional
         Minutes after which no further model is started.
     seed : int
-        Of everything random.
+        Seed of everything random.
     jobs : int, optional
         How many folds are trained in parallel.
     order : str
-        Which suspects come first: the most probably "wrong", or the most "useful" to check.
+        Which suspects come first: those most probably "wrong", or those most "useful" to check.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional
         The command line to record in config.json.
     observer : Observer, optional
-        Sees stages, data and warnings while the study runs; without one, warnings are issued as Python's.
+        Is told of stages, data and warnings while the study runs; without one, warnings are Python warnings.
 
     Examples
     --------

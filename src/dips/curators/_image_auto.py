@@ -13,20 +13,20 @@ from dips.curators._base import Curator, Evidence
 
 
 class ImageAuto(Curator):
-    """Nothing is touched unless labels are shown to be wrong; then suspects are as many as look wrong, and some more.
+    """All labels are useful unless some are shown to be wrong; then those that look wrong are suspects, and some more.
 
     Before the training, *pilots* are trained: short trainings of the same kind that each leave out a part of the labels
     and judge it. Calibrated by one another on unlabeled images, they give the share of wrong labels with an interval,
-    and the probability ``p_wrong`` of each label to be wrong. If less than `least_noise` is shown, the training is the
+    and the probability ``p_wrong`` that each label is wrong. If less than `least_noise` is shown, the training is the
     same as without a curator, to the last bit.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
-    - If there are enough labels, doing without one costs little, because its image stays among the unlabeled ones; a
+    - If there are enough labels, leaving one out costs little, because its image stays among the unlabeled ones; but a
       wrong label is memorized. So `margin` times the estimated share are suspects, as long as `enough` labels are left.
     - The network that judges gets better from round to round. So the share is estimated again at each curation, and
-      only the last round counts. But it also comes to agree with labels that it was trained on, wrong ones included: so
-      the share never falls below what the pilots estimated, who were not.
+      only the last round counts. But it also comes to agree with labels that it was trained on, wrong ones included. So
+      the share never falls below the estimate of the pilots, which were not trained on the labels that they judge.
     - Some classes are harder than others. So every class has the same share of suspects, and none is left empty.
 
     The share is estimated by confident learning (Northcutt et al. 2021) from networks that were not trained on the
@@ -38,20 +38,20 @@ class ImageAuto(Curator):
         Parts of the labels. At the start each part is judged by a network trained on the others; in the rounds the
         parts sit out in turn.
     margin : float
-        Suspects for each label that looks wrong.
+        How many suspects there are for each label that looks wrong.
     enough : int
-        Useful labels that a class must have left before it gets more suspects than look wrong.
+        How many useful labels a class must keep if it is to have more suspects than labels that look wrong.
     max_drop : float
         The largest share of suspects in a class.
     least_noise : float
-        Labels are judged only if about this share of them or more is shown to be wrong. 0 trains no pilots and judges
-        labels always.
+        Labels are judged only if at least about this share of them is shown to be wrong. 0 trains no pilots and always
+        judges labels.
     n_pilots : int
         Parts of the labels that are left out in turn to estimate the noise.
 
     Attributes
     ----------
-    noise_rate_ : the share of wrong labels as the pilots estimate it; errors that they share make it somewhat too high
+    noise_rate_ : the share of wrong labels that the pilots estimate; errors that they share make it somewhat too high
     noise_interval_ : lowest and highest share that explain the labels nearly as well
     look_wrong_ : the share of labels that looked wrong at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round

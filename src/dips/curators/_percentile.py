@@ -12,9 +12,9 @@ from dips.curators._base import Curator, Evidence
 
 
 class Percentile(Curator):
-    """The least confident share are suspects at the start, and in each round a share of those still useful.
+    """Suspects are the least confident share at the start, and in each round a share of those still useful.
 
-    A suspect stays one, and it does not matter how many labels are wrong. All pseudo-labels are useful.
+    A suspect stays one, however many labels are really wrong. All pseudo-labels are useful.
 
     Parameters
     ----------

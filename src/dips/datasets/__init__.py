@@ -1,4 +1,4 @@
-"""Data to try things on: the paper's tables, synthetic tables, and label noise made on purpose."""
+"""Data to try things on: the paper's tables, synthetic tables, and label noise added on purpose."""
 
 from dips.datasets._load import available, describe, load
 from dips.datasets._noise import flip_labels, flip_labels_by_class, flip_labels_by_instance

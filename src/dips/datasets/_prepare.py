@@ -27,8 +27,8 @@ class Dataset:
     name : its name
     X : data frame of the features
     y : (n,) codes of the label, 0..C-1
-    classes : what the codes stand for
-    kinds : of each feature, "number", "ordered" or "category"
+    classes : what the codes mean
+    kinds : kind of each feature, "number", "ordered" or "category"
     groups : (n,) which part each row belongs to, or None
     """
 

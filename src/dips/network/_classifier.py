@@ -37,22 +37,22 @@ from ._weights import SHIPPED, Weights
 class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     """A network that was trained on made-up tables with dirty labels, and reads yours without any training.
 
-    It takes the table with its doubtful labels and its unlabeled rows as a context, and answers the true class of every
-    row: of those without a label, of those whose label may be wrong, and of new ones. Made for 20 to 1,000 labels.
-    Experimental: its answers will change with the weights.
+    It reads the table, with its doubtful labels and its unlabeled rows, as a context, and predicts the true class of
+    every row: rows without a label, rows whose label may be wrong, and new rows. Made for 20 to 1,000 labels.
+    Experimental: its answers will change when a later version ships new weights.
 
     Parameters
     ----------
     n_draws : int, default=2
-        Answers are means over so many random orders of the columns and names of classes and levels. More are steadier,
-        and cost in proportion.
+        How many random orders of columns and names of classes and levels to average over. More are steadier; the cost
+        grows in proportion.
     max_context : int, default=1000
-        Rows that are read at once, labeled ones first. The price of an answer grows with it.
+        How many rows the network reads at once, labeled ones first. The cost of a prediction grows with it.
     class_frequencies : mapping of class to share, sequence (C,) or None, default=None
-        How frequent each class truly is, if you know; a sequence is in the order of ``classes_``. The network takes
-        the frequencies of the dirty labels for true otherwise, which errors that go one way put far off.
+        How frequent each class truly is, if you know it; a sequence is in the order of ``classes_``. Otherwise the
+        network relies on the frequencies of the dirty labels, which are far off where errors go one way.
     weights : path or None, default=None
-        File of trained weights; None is the one that comes with the package.
+        File of trained weights; None takes those that ship with the package.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; -1 takes all processors.
@@ -60,18 +60,18 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : (C,) the classes
-    belief_ : (n, C) probability of each class for every row of the training table, its own label taken into account
+    belief_ : (n, C) probability of each class for every row of the training table, given its own label
     p_wrong_ : (n,) probability that the row's label is wrong; NaN where it has none
     transduction_ : (n,) most probable class of every row of the training table
-    in_context_ : (n,) which rows the network read; labels outside the context are judged as if they were not there
-    columns_ : positions of the columns that are used
-    notes_ : list of texts, what was left out because the table is larger than the network was made for
+    in_context_ : (n,) which rows the network read; other labels are judged as if they were not there
+    columns_ : positions of the columns that were used
+    notes_ : list of str, what was left out because the table is larger than the network was made for
 
     Notes
     -----
-    Beyond its limits it samples rows, selects the columns that tell most about the labels (at most 48), puts rare
-    levels of a category together (at most 48) and classes into groups (at most 10, then the classes within a group).
-    Each is said in a warning and in ``notes_``.
+    A larger table is reduced: rows are sampled, the columns that say most about the labels are kept (at most 48), rare
+    levels of a category are merged (at most 48 are left), and classes are put into groups (at most 10, then the classes
+    within a group). A warning and ``notes_`` say so.
 
     Examples
     --------
@@ -121,11 +121,11 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         y : (n,)
             Labels; rows whose label is -1, None or NaN are unlabeled.
         verified : mask (n,), optional
-            Labels that somebody has checked. They are read before others where not all can be, and what the network
-            says of their rows is the label. It cannot tell them from doubtful ones while it judges the others.
+            Labels that somebody has checked. If not all labels can be read, these are read first, and they are the
+            answer for their rows. While it judges the others, the network cannot tell them from doubtful ones.
         y_given : (n,), optional
-            The labels before any was checked. From how the checked ones changed the true class frequencies are learned,
-            unless ``class_frequencies`` says them.
+            The labels before any was checked. The network learns the true class frequencies from what changed, unless
+            ``class_frequencies`` is given.
         """
         # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
         network = _network(str(SHIPPED if self.weights is None else self.weights))

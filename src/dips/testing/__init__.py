@@ -1,7 +1,7 @@
 """Contract checks for labelers, curators and backbones of your own.
 
-What every part of this package must do, as functions that raise an ``AssertionError`` with a reason. Run them in the
-tests of your own package::
+They check what every part of dips must do, and raise an ``AssertionError`` with a reason. Run them in the tests of
+your own package::
 
     from dips.testing import check_labeler
 
@@ -9,8 +9,9 @@ tests of your own package::
     def test_my_labeler_keeps_the_contract():
         check_labeler(MyLabeler())
 
-``LABELER_CHECKS``, ``CURATOR_CHECKS`` and ``BACKBONE_CHECKS`` are the single checks, for ``pytest.mark.parametrize``.
-:func:`make_candidates` and :func:`make_evidence` make what a labeler and a curator are shown, without any training.
+``LABELER_CHECKS``, ``CURATOR_CHECKS`` and ``BACKBONE_CHECKS`` are the individual checks, for
+``pytest.mark.parametrize``. :func:`make_candidates` and :func:`make_evidence` make what a labeler and a curator are
+shown, without any training.
 """
 
 from __future__ import annotations

@@ -22,14 +22,14 @@ _ROUNDING = 1e-5
 
 
 def check_backbone(estimator: BaseEstimator) -> None:
-    """Check that an estimator can be the backbone; raises an ``AssertionError`` that says what is not right.
+    """Check that an estimator can be a backbone; raise an ``AssertionError`` that says what is wrong.
 
     The estimator is copied, and trained on small tables of six columns and two classes.
 
     Parameters
     ----------
     estimator : classifier
-        Copied, so it is left as it is.
+        It is not changed.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def check_same_seed_gives_the_same_model(estimator: BaseEstimator) -> None:
 
 
 def check_second_fit_starts_afresh(estimator: BaseEstimator) -> None:
-    """Fitting again does not go on from the first fit."""
+    """Fitting again does not continue from the first fit."""
     X, y, X_watch = small_table()
     fitted = _copy(estimator)
     first, second = (fit_and_watch(fitted, X, y, X_watch).trajectories for _ in range(2))

@@ -21,7 +21,7 @@ from dips.testing._parts import NoRandomNumbers, check_is_documented_and_clonabl
 
 
 def check_curator(curator: Curator | type[Curator]) -> None:
-    """Check that a curator keeps the contract; raises an ``AssertionError`` that says what it does not do.
+    """Check that a curator keeps the contract; raise an ``AssertionError`` that says what it breaks.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_curator(curator: Curator | type[Curator]) -> None:
 
 
 def random_trajectories(n: int = 60, n_classes: int = 3, n_checkpoints: int = 8, random_state: int = 0) -> Array:
-    """Class probabilities (E, n, C) that drift and tremble over the checkpoints.
+    """Class probabilities (E, n, C) that drift and fluctuate over the checkpoints.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def curate(curator: Curator, evidence: Evidence) -> Array:
 
 
 def check_statistics_are_known(curator: Curator) -> None:
-    """The curator asks for statistics that there are."""
+    """The curator asks only for statistics that exist."""
     unknown = set(curator.statistics) - set(STATISTICS)
     assert not unknown, f"there are no statistics {sorted(unknown)}; choose one of {', '.join(STATISTICS)}"
 

@@ -25,7 +25,7 @@ N_MODELS = 6  # members of the ensembles here; a labeler that has the setting n_
 
 
 def check_labeler(labeler: Labeler | type[Labeler]) -> None:
-    """Check that a labeler keeps the contract; raises an ``AssertionError`` that says what it does not do.
+    """Check that a labeler keeps the contract; raise an ``AssertionError`` that says what it breaks.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def make_candidates(
 ) -> Candidates:
     """Candidates made of the class probabilities (M, n, C) of the members of an ensemble.
 
-    Unless given, the features of the rows gather around one point per class, that of the first member's prediction.
+    Unless given, features cluster around one point per class, the class being the first member's prediction.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def check_order_of_rows_does_not_matter(labeler: Labeler) -> None:
 
 
 def check_degenerate_probabilities(labeler: Labeler) -> None:
-    """A model that is sure of everything, or of nothing, is no trouble."""
+    """A model that is sure of everything, or of nothing, causes no error."""
     for p in (0.5, 0.0, 1.0):
         members = np.tile([p, 1 - p], (N_MODELS, 7, 1))
         with np.errstate(all="raise", under="ignore"):

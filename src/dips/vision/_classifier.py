@@ -34,18 +34,18 @@ _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 class ImageClassifier(ClassifierMixin, BaseEstimator):
     """Semi-supervised learning from images of which few are labeled, some of them wrongly.
 
-    First short trainings, each without a part of the labels, say how many of them are wrong. Where none are shown to
-    be, FixMatch or FreeMatch is trained on all labels, as if there were no curator. Otherwise every label is judged by
-    how it was learned, in a warm-up on the labeled images alone and then after each round of the training, so that a
-    suspect may become useful. Labels are always judged by the averaged network in evaluation mode, on images without
-    augmentation.
+    First, short trainings that each leave out a part of the labels estimate how many labels are wrong. If none are
+    shown to be, FixMatch or FreeMatch is trained on all labels, as if there were no curator. Otherwise every label is
+    judged by how it was learned, in a warm-up on the labeled images alone and then after each round of the training, so
+    a suspect may become useful again. Labels are always judged by the averaged network in evaluation mode, on images
+    without augmentation.
 
     Parameters
     ----------
     network : str or callable, default="fast"
-        "fast", "wrn-28-2", "wrn-28-8", "tiny"; "torchvision:MODEL" or "timm:MODEL" where these are installed, with
-        ":pretrained" behind it for their trained weights; or a function of (n_classes, n_channels) that returns a
-        module. If the module has a ``pixel_scaling``, (mean, deviation) of each channel's bytes, images are scaled so.
+        "fast", "wrn-28-2", "wrn-28-8", "tiny"; "torchvision:MODEL" or "timm:MODEL" if these are installed, followed by
+        ":pretrained" for their trained weights; or a function of (n_classes, n_channels) that returns a module. If the
+        module has a ``pixel_scaling``, (mean, deviation) of each channel's bytes, images are scaled by it.
     method : str or Method, default="fixmatch"
         "fixmatch", "freematch", or an object with settings.
     curator : str, Curator or callable, default="auto"
@@ -57,10 +57,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     n_rounds : int, default=20
         Number of rounds. Labels are judged at the start and after each round but the last.
     warm_up_steps : int, default=1000
-        Number of training steps on the labeled images alone, for curators that begin with them.
+        Number of training steps on the labeled images alone, for curators that begin with a warm-up.
     pilot_steps : int, optional
-        Number of training steps of each pilot, by which the default estimates the noise; None takes a tenth of
-        `n_steps`, but from 2,000 to 4,000.
+        Number of training steps of each pilot, the short trainings by which the default estimates the noise; None
+        takes a tenth of `n_steps`, but at least 2,000 and at most 4,000.
     batch_size, unlabeled_ratio : int, default=64 and 7
         Labeled images per step, and unlabeled images for each labeled one.
     lr : float, default=0.06
@@ -70,7 +70,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     augmentation : Augmentation, optional
         How images are varied; turn flips off for letters.
     average_views : bool, default=True
-        Predict by the mean over six views of an image: as it is, moved by a pixel, and each of these mirrored unless
+        Average predictions over six views of an image: as it is, shifted by a pixel, and each of these mirrored unless
         `augmentation` has no flips. Costs six predictions and no training.
     device : str, optional
         Where to train; None takes a GPU if there is one.
@@ -81,7 +81,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         while it trains on the last ones. None does so if they would take more than half of the device's memory. On a
         CPU the results are the same.
     checkpoint : path, optional
-        A file written after every round. If it exists, training continues from it, to the same result.
+        A file written after every round. If it exists, training continues from it, with the same result.
     log : path, optional
         A file to which JSON lines are added: loss, share of pseudo-labels used, accuracy on the validation images.
     random_state : int, RandomState or None, default=None
@@ -203,8 +203,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         verified : mask (n,), optional
             Labels that somebody has checked: never suspects, and trained on in every round.
         y_given : as y, optional
-            Labels as they were before somebody checked them. How often the verified ones differ says how many of the
-            others are wrong.
+            The labels before any was checked. How often the verified ones changed says how many of the others are
+            wrong.
         """
         log = None if self.log is None else output_file("log", self.log)
         _distributed.join(device_of(self.device))  # of several processes, only the first shows and logs anything
@@ -213,7 +213,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted network and what predictions need, in the format of safetensors; reading it runs no code.
+        """Write the fitted network and all that predictions need as a safetensors file; reading it runs no code.
 
         :func:`~dips.vision.load_classifier` reads it. The account in ``samples_`` is not part of it.
 
@@ -244,7 +244,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def write_report(
         self, path: str | Path, X: Any, *, class_names: Sequence[str] | None = None, title: str = "images"
     ) -> None:
-        """Write a page from which to relabel: one HTML file that opens without a network.
+        """Write a page to relabel from: one HTML file that opens offline.
 
         Parameters
         ----------
@@ -294,7 +294,7 @@ def load_classifier(
     path : path
         The file.
     network : callable, optional
-        The function that makes the network, needed if it was one of your own.
+        The function that makes the network; needed if the network was your own.
     device : str, optional
         Where to predict; None takes a GPU if there is one.
 

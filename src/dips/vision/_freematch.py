@@ -20,7 +20,7 @@ class FreeMatch(Method):
     Attributes
     ----------
     weight : weight of the unlabeled images' loss (w_u)
-    fairness : weight of the term that asks for all classes to be predicted (w_f)
+    fairness : weight of the term that rewards predicting all classes (w_f)
     memory : share of the running averages that is kept at each step
     """
 

@@ -49,8 +49,8 @@ def read_image_folder(
 ) -> tuple[Array, pd.Series]:
     """Read all images of a folder, and their labels from a table or from the names of its subfolders.
 
-    Images are turned upright as their EXIF record says, transparent parts become white, and an image of more than eight
-    bits is windowed to its own range.
+    Images are rotated upright as their EXIF record says, transparent parts become white, and an image of more than
+    eight bits is windowed to its own range.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def read_image_folder(
     size : (height, width), optional
         The size that every image is resized to; None requires all images to have the same size.
     mode : "RGB", "L" or "auto"
-        Color, gray, or gray where all images are.
+        Color, gray, or gray if all images are.
     skip_damaged : bool, default=False
         Leave out files that cannot be read, with a warning, instead of refusing the folder.
     cache : bool or path, optional
         Whether to decode into a file once and return a memory map of it, or the folder for such files. None does so,
-        in your cache folder, where the images would take more than half of the memory.
+        in your cache folder, if the images would take more than half of the memory.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def read_dataset(dataset: Any) -> tuple[Array, Array]:
     Parameters
     ----------
     dataset : sequence of (image, label)
-        As of torchvision.
+        Such as those of torchvision.
     """
     images, labels = [], []
     for k in range(len(dataset)):

@@ -44,7 +44,7 @@ class WideResNet(nn.Module):
     n_channels : int, default=3
         3 for color, 1 for gray.
     depth, width : int
-        28 and 2 are those of FixMatch.
+        FixMatch uses 28 and 2.
     """
 
     def __init__(self, n_classes: int, n_channels: int = 3, depth: int = 28, width: int = 2) -> None:
