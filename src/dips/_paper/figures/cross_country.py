@@ -123,7 +123,7 @@ def _draw_radar(fig: Any, axis: Any, part: pd.DataFrame, features: list[str], ti
 EXPERIMENT = Experiment(
     4,
     "cross-country",
-    "Labels from one country, other rows from others",
+    "Labels from one country, unlabeled rows from others",
     "Figure 6, appendix C.3",
     10,
     cells,

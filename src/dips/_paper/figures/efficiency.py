@@ -76,5 +76,5 @@ def _draw(gains: pd.DataFrame) -> Any:
 
 
 EXPERIMENT = Experiment(
-    3, "efficiency", "Accuracy with a part of the labels", "Figure 5", 10, cells, report, TABLE_SETS, ("curators",)
+    3, "efficiency", "Accuracy with some of the labels", "Figure 5", 10, cells, report, TABLE_SETS, ("curators",)
 )

@@ -1,4 +1,4 @@
-"""Selectors of the noisy-label literature in the place of DIPS (table of appendix C.2)."""
+"""Selectors from the noisy-label literature instead of DIPS (table of appendix C.2)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def draw(frame: pd.DataFrame) -> Any:
 EXPERIMENT = Experiment(
     6,
     "selectors",
-    "Selectors for noisy labels in the place of DIPS",
+    "Selectors for noisy labels instead of DIPS",
     "Appendix C.2",
     10,
     cells,

@@ -1,4 +1,4 @@
-"""The part of the training that counts: all, or without its first quarter, half, three quarters (appendix C.6)."""
+"""Which part of the training to use: all, or without its first quarter, half, three quarters (appendix C.6)."""
 
 from __future__ import annotations
 
@@ -52,6 +52,4 @@ def _draw(averaged: pd.DataFrame) -> Any:
     return fig
 
 
-EXPERIMENT = Experiment(
-    8, "window", "The part of the training that counts", "Appendix C.6", 10, cells, report, TABLE_SETS
-)
+EXPERIMENT = Experiment(8, "window", "Which part of the training to use", "Appendix C.6", 10, cells, report, TABLE_SETS)
