@@ -165,6 +165,29 @@ def test_a_training_begins_with_exported_weights(tmp_path):
         trainer.start_from(tmp_path / "large.npz")
 
 
+def test_a_network_that_has_grown_deeper_answers_the_same(tmp_path, cells):
+    Weights.random(TINY.model, 3).save(tmp_path / "weights.npz")
+    answers = []
+    for layers in (2, 5):
+        trainer = NetworkTrainer(changed(TINY, [f"layers={layers}"]), torch.device("cpu"))
+        trainer.start_from(tmp_path / "weights.npz")
+        answers.append(trainer.model(cells, 12))
+    assert torch.allclose(*answers, atol=1e-5)
+
+
+def test_every_block_of_a_grown_network_learns(tmp_path, cells):
+    Weights.random(TINY.model, 3).save(tmp_path / "weights.npz")
+    trainer = NetworkTrainer(changed(TINY, ["layers=5"]), torch.device("cpu"))
+    trainer.start_from(tmp_path / "weights.npz")
+    trainer.model(cells, 12).square().sum().backward()
+    assert (trainer.model.bend_out.grad.square().sum((1, 2)) > 0).all()
+
+
+def test_a_network_cannot_grow_shallower():
+    with pytest.raises(ModelError, match="cannot grow"):
+        Weights.random(TINY.model, 3).grown(changed(TINY, ["layers=1"]).model)
+
+
 def test_shapes_fit_the_step():
     for index in range(200):
         shape, batch = draw_shape(1, index, NetworkSettings())

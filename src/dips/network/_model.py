@@ -125,14 +125,24 @@ class Network(nn.Module):
         x = x.view(-1, width)
         mask = same_row_mask(batch * rows, tokens, self.settings.packed_tokens, x.dtype, x.device)
         ask, ask_next, bend = self.pieces
-        for row_qkv, row_out, column_qkv, column_out, bend_in, bend_out in self._blocks(x.dtype, context):
+        classes = tables.class_code.shape[1]
+        for layer, weights in enumerate(self._blocks(x.dtype, context)):
+            row_qkv, row_out, column_qkv, column_out, bend_in, bend_out = weights
             attended = along_rows(ask(x, row_qkv), batch * rows, tokens, self.settings.row_heads, mask)
+            if layer == self.settings.layers - 1:  # only the tokens of the classes are asked
+                x, attended = (_last(part, tokens, classes) for part in (x, attended))
+                tokens = classes
             x, qkv = ask_next(x, attended, row_out, column_qkv)
             attended = along_columns(qkv, batch, rows, tokens, self.settings.column_heads, context)
             x = bend(x, attended, column_out, bend_in, bend_out)
-        classes = tables.class_code.shape[1]
-        answers = _linear(self.answer, _norm(x.view(batch, rows, tokens, width)[:, :, -classes:])).float()
+        answers = _linear(self.answer, _norm(x.view(batch, rows, classes, width))).float()
         return answers.masked_fill(~tables.present[:, None, :, None], -1e4)
+
+
+def _last(x: Tensor, tokens: int, count: int) -> Tensor:
+    """The last so many tokens of each row: (rows × tokens, width) to (rows × count, width)."""
+    width = x.shape[-1]
+    return x.view(-1, tokens, width)[:, -count:].reshape(-1, width)
 
 
 def _linear(layer: nn.Linear, x: Tensor) -> Tensor:

@@ -11,8 +11,6 @@ from typing import TextIO
 import numpy as np
 import torch
 
-from dips.exceptions import ModelError
-
 from . import _checkpoint
 from ._cells import Cells, encode
 from ._curriculum import prior_at, progress_at, shapes_prior
@@ -152,10 +150,8 @@ class NetworkTrainer:
         self.place = _checkpoint.load(folder, self.model, self.optimiser)
 
     def start_from(self, path: Path) -> None:
-        """Begin with exported weights instead of random ones; the optimiser starts anew."""
-        weights = Weights.load(path)
-        if weights.settings != self.settings.model:
-            raise ModelError(f"The weights in {path} are those of a network of other sizes: {weights.settings}.")
+        """Begin with exported weights, grown where this network is deeper; the optimiser starts anew."""
+        weights = Weights.load(path).grown(self.settings.model)
         arrays = {name: torch.as_tensor(array, device=self.device) for name, array in weights.arrays.items()}
         self.model.load_state_dict(arrays, strict=True)
         self.optimiser.mean = {name: array.clone() for name, array in arrays.items()}

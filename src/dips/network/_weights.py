@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from dips.exceptions import ModelError
 from ._settings import ModelSettings
 
 SHIPPED = Path(__file__).with_name("weights.npz")
+SILENCED = ("row_out", "column_out", "bend_out")  # what a block adds goes through one of these
+LAYERED = ("sharpen", "row_qkv", "column_qkv", "bend_in", *SILENCED)  # one entry a block
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,18 @@ class Weights:
         sizes: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in head["settings"].items()}
         arrays = {name: array.astype(np.float32) for name, array in halves.items()}
         return cls(ModelSettings(**sizes), arrays)
+
+    def grown(self, settings: ModelSettings) -> Weights:
+        """Weights of a deeper network with the same answers: some blocks follow once more, their outputs silenced."""
+        before, layers = self.settings.layers, settings.layers
+        if replace(settings, layers=before) != self.settings or layers < before:
+            raise ModelError(f"Weights of a network of other sizes cannot grow into {settings}: {self.settings}.")
+        source = [layer * before // layers for layer in range(layers)]
+        silent = [layer > 0 and source[layer] == source[layer - 1] for layer in range(layers)]
+        arrays = {name: array[source] if name in LAYERED else array for name, array in self.arrays.items()}
+        for name in SILENCED:
+            arrays[name][silent] = 0
+        return Weights(settings, arrays)
 
     @classmethod
     def random(cls, settings: ModelSettings, seed: int) -> Weights:

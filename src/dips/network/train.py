@@ -1,6 +1,7 @@
 """Train the network in pieces: ``python -m dips.network.train --minutes 9 --out piece1``.
 
-A later piece goes on with ``--resume piece1``, or with ``--start weights.npz`` where only exported weights are left.
+A later piece goes on with ``--resume piece1``, or with ``--start weights.npz`` where only exported weights are left;
+``--set layers=10`` lets them grow.
 ``--decay-minutes`` lets the rate fall to zero at the end of a piece, which gives weights to ship, while the stable
 checkpoint stays the place to go on from. ``--profile`` only measures.
 """
