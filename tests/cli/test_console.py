@@ -99,3 +99,18 @@ def test_a_long_training_is_heard_of_where_there_is_no_terminal(monkeypatch, cap
     with TerminalObserver(enabled=False) as observer:
         observer.on_step(3, 500)
     assert capsys.readouterr().err == "      2 of 500 steps\n"
+
+
+def test_a_file_that_is_refused_at_once_is_answered_in_one_line(tmp_path, capsys):
+    (tmp_path / "t.csv").touch()
+    assert dips(["audit", str(tmp_path / "t.csv"), "-t", "outcome"]) == 3
+    assert capsys.readouterr().err.startswith("dips: ")
+
+
+def test_a_first_stage_that_lasts_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("dips._cli.console._FIRST_S", 0.0)
+    with TerminalObserver() as observer:
+        observer.message("reading", 0.0)
+        observer._first.join()
+        observer.message("judging", 0.2)
+    assert capsys.readouterr().err == "  0 % reading\n 20 % judging\n"

@@ -118,7 +118,7 @@ def test_missing_and_retyped_columns_are_refused(new, words):
 def test_a_few_cells_of_another_kind_are_said_and_read_as_missing():
     new = pd.concat([TRAINING] * 3, ignore_index=True)
     new["age"] = ["50", "old", *["60"] * 7]
-    assert check(new) == ["Column 'age': 1 cells are not numbers, such as 'old' in row 2; read as missing."]
+    assert check(new) == ["Column 'age': 1 cell is not a number ('old' in row 2); read as missing."]
 
 
 def test_numbers_may_come_as_text_and_gaps_as_nothing():

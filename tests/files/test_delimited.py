@@ -50,8 +50,8 @@ def test_text_far_from_the_top_decides_the_encoding_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n3\n", "Line 3 of .* has 1 cells and the header has 2;"),
-        ("a,b\n1,2\n3,4,5\n6,7,8\n", "Line 3 of .* has 3 cells and the header has 2, and 1 other lines"),
+        ("a,b\n1,2\n3\n", "Line 3 of .* has 1 cell and the header has 2;"),
+        ("a,b\n1,2\n3,4,5\n6,7,8\n", "Line 3 of .* has 3 cells and the header has 2, and 1 other line does not fit"),
     ],
 )
 def test_ragged_rows_are_refused_with_their_line(tmp_path, text, words):

@@ -129,7 +129,7 @@ def test_another_column_of_the_file_tells_the_order_of_day_and_month():
 
 def test_cells_that_are_not_dates_are_said():
     understood, _ = column([f"2022-02-{i:02d}" for i in range(1, 26)] + ["spring"], "seen")
-    assert "1 cells are not dates, such as 'spring'; read as missing" in understood.note
+    assert "1 cell is not a date ('spring'); read as missing" in understood.note
 
 
 @pytest.mark.parametrize(

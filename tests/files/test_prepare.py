@@ -79,7 +79,7 @@ def test_many_categories_never_seen_are_said():
     preparation, table = learned()
     assert preparation.check(table) == []
     new = read_table(FRAME.assign(ward=["a"] * 100 + ["z"] * 20))
-    assert preparation.check(new) == ["Column 'ward': 17% of its cells hold categories not seen in training."]
+    assert preparation.check(new) == ["Column 'ward': 17 % of its cells hold categories not seen in training."]
 
 
 def test_the_target_may_be_there_or_not():

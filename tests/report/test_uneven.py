@@ -89,3 +89,10 @@ def test_labels_wrong_anywhere_alike_are_blamed_on_no_value(make):
 def test_a_curator_without_answers_makes_no_claim(quick):
     summary = summarize(audit(hospital(), target="label", curator="dips").findings)
     assert summary["noise"]["by_value"] is None
+
+
+def test_parts_are_judged_where_models_are_right_no_more_often_than_a_guess():
+    rng = np.random.default_rng(0)
+    p, part = rng.beta(0.2, 0.2, N), np.arange(N) < 200
+    judged = judge_parts(np.column_stack([1 - p, p]), rng.integers(0, 2, N), [part, ~part])
+    assert min(each.p_value for each in judged) > 0.05

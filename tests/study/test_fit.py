@@ -211,7 +211,7 @@ def test_columns_that_cannot_be_used_as_asked_are_refused(settings, words):
 
 def test_too_few_labels_to_hold_any_out_are_refused():
     study = read_data(TABLE[:15], Settings(target="outcome"))
-    with pytest.raises(DataError, match="15 labeled rows are too few to hold out 5% of them with each of 2 classes"):
+    with pytest.raises(DataError, match="15 labeled rows are too few to hold out 5 % of them with each of 2 classes"):
         hold_out(study.target, Settings(target="outcome", holdout=0.05))
 
 

@@ -213,6 +213,20 @@ def test_a_leak_of_two_dates_is_found():
     assert leaks_of(frame.assign(contract_ends=ends, last_call=called), label) == [("contract_ends", "last_call")]
 
 
+def test_columns_of_a_table_whose_classes_are_far_apart_are_no_leaks():
+    ill = np.arange(200) % 2 == 0
+    far_apart = {f"x{k}": 4 * ill + np.random.RandomState(k).normal(size=200) / 4 for k in range(5)}
+    assert leaks_of(pd.DataFrame(far_apart), pd.Series(np.where(ill, "left", "stayed"))) == []
+    weighed = {f"y{k}": 4 * ill + np.random.RandomState(k).normal(size=200) for k in range(9)}  # certain together
+    assert leaks_of(pd.DataFrame({"x0": far_apart["x0"]} | weighed), pd.Series(np.where(ill, "left", "stayed"))) == []
+
+
+def test_leaks_that_say_the_same_are_all_found():
+    frame, left, label = churn(flipped=0)
+    leaking = frame.assign(closed=np.where(left, "yes", "no"), code=np.where(left, 7, 3))
+    assert leaks_of(leaking, label) == [("closed",), ("code",)]
+
+
 def test_an_audit_says_that_a_column_leaks():
     frame, left, label = churn(500)
     audited = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
@@ -231,13 +245,13 @@ def rare(n=3000, n_positive=21, seed=0):
 def test_a_rare_class_has_the_baseline_beside_its_scores_and_a_metric_suggested(tmp_path):
     run = fit(rare(), target="fraud", out=tmp_path / "run", rounds=2, time_limit=1e-6)
     notes, warnings = " ".join(run.summary["notes"]), " ".join(run.warnings)
-    assert "99.3% of the labels are 'no' ('yes' 21 rows)" in notes
+    assert "99.3 % of the labels are 'no' ('yes' 21 rows)" in notes
     assert "metric='average_precision'" in notes
     baseline = run.metrics["baseline"]
     assert baseline["label"] == "no"
     assert (baseline["accuracy"], baseline["balanced_accuracy"]) == (pytest.approx(0.993, abs=0.002), 0.5)
     assert (
-        "The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is 50.0%"
+        "The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is 50.0 %"
         in warnings
     )
 

@@ -7,7 +7,9 @@ import io
 import json
 import os
 import sys
+import threading
 import time
+from types import TracebackType
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -19,6 +21,7 @@ from dips._tools.progress import ProgressBars
 from dips.exceptions import OutputError
 
 _SILENCE_S = 30.0  # that a log may keep
+_FIRST_S = 1.0  # that the first stage lasts before it is said: what is refused at once needs no line before it
 _CONTROL = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
 
 
@@ -98,14 +101,22 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
 class TerminalObserver(ProgressBars):
     """Shows stages and warnings of a study on the error stream; nothing where the output is for machines.
 
-    Where there is no terminal for bars, as in a notebook or a log, each stage is a line when it begins, and so are the
-    steps of a long one every half a minute.
+    Where there is no terminal for bars, as in a notebook or a log, each stage is a line when it begins (the first one
+    if it lasts), and so are the steps of a long one every half a minute.
     """
 
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
         self.enabled, self._told, self._spoke_at = enabled, set[str](), time.monotonic()
         self._speaks_in_lines = enabled and not self.console.is_terminal and os.environ.get("DIPS_PROGRESS") != "json"
+        self._first: threading.Timer | None = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._first is not None:
+            self._first.cancel()
+        super().__exit__(kind, error, trace)
 
     def message(self, text: str, fraction: float) -> None:
         """Name the stage; programs that start dips with DIPS_PROGRESS=json get a line of JSON for each."""
@@ -114,7 +125,14 @@ class TerminalObserver(ProgressBars):
             print(json.dumps({"stage": text, "fraction": fraction}), file=sys.stderr, flush=True)
         elif self._speaks_in_lines and text not in self._told:
             self._told.add(text)
-            self._say(f"{100 * fraction:3.0f} % {text}")
+            line = f"{100 * fraction:3.0f} % {text}"
+            if self._first is None:
+                self._first = threading.Timer(_FIRST_S, self._say, [line])
+                self._first.daemon = True
+                self._first.start()
+            else:
+                self._first.cancel()
+                self._say(line)
 
     def on_step(self, n_done: int, n_steps: int) -> None:
         """Move the bar of the steps, or say now and then how many are done."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, printable, remarks
-from dips._tools.wording import option, some_of
+from dips._tools.wording import counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool,
     elif out is None:
         print_data(to_csv(frame))
     else:
-        output().print(printable(f"{len(frame):,} images predicted; written to {out}"), soft_wrap=True)
+        output().print(printable(f"{counted(len(frame), 'image')} predicted; written to {out}"), soft_wrap=True)
 
 
 class _ImageObserver(TerminalObserver):

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from dips._cli.console import make_table, printable
 from dips._files.columns import KINDS, Column
+from dips._tools.wording import counted
 
 _MANY_COLUMNS = 25
 
@@ -21,7 +22,7 @@ def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, 
             KINDS[c.kind],
             f"{c.n_distinct:,}" if c.n_distinct else "",
             _missing(c.n_missing, n_rows),
-            f"predicts the label almost alone ({leaks[c.name]:.0%})" if c.name in leaks else c.example,
+            f"predicts the label almost alone ({100 * leaks[c.name]:.0f} %)" if c.name in leaks else c.example,
         ]
         for c in shown[:_MANY_COLUMNS]
     ]
@@ -31,7 +32,7 @@ def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, 
     n_more = len(columns) - len(rows)
     if n_more:
         kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
-        many = f"and {n_more} more columns; in all" if rows else f"{n_more} columns:"
+        many = f"and {counted(n_more, 'more column')}; in all" if rows else f"{counted(n_more, 'column')}:"
         console.print(printable(f"{many} {', '.join(kinds)}."), soft_wrap=True)
 
 

@@ -251,7 +251,7 @@ class Audit:
         """The first suspects, for notebooks."""
         suspects = self.suspects()
         n = int(self.samples["given_label"].notna().sum())
-        words = f"<p>{len(suspects):,} of {n:,} labels are suspect.</p>"
+        words = f"<p>{len(suspects):,} of {n:,} labels {'is' if len(suspects) == 1 else 'are'} suspect.</p>"
         return words + suspects.head(_FIRST).to_html(escape=True, float_format="{:.2f}".format)
 
 

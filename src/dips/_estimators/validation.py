@@ -22,6 +22,7 @@ from dips._data.verified import Verified
 from dips._tools.arrays import Array
 from dips._tools.sklearn_compat import Interval, check_sample_weight
 from dips._tools.warnings import warn
+from dips._tools.wording import counted
 from dips.backbones import default_estimator, find_backbone
 from dips.exceptions import InputError, InputTypeError
 
@@ -113,6 +114,6 @@ def _warn_of_minus_one(targets: list[Labels]) -> None:
     n_unlabeled = (~labels.is_labeled).sum()
     if len(targets) == 1 and n_unlabeled and labels.mark == UNLABELED and labels.classes.dtype.kind in "iu":
         warn(
-            f"-1 in y is read as unlabeled ({n_unlabeled} rows), besides the rows of X_unlabeled; if it is a class, "
-            "write it another way."
+            f"-1 in y is read as unlabeled ({counted(n_unlabeled, 'row')}), besides the rows of X_unlabeled; if it is "
+            "a class, write it another way."
         )

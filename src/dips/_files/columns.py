@@ -11,7 +11,7 @@ import pyarrow as pa
 from dips._files.dates import dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts
+from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts, unread
 from dips.exceptions import DataError
 
 KINDS = {
@@ -106,8 +106,8 @@ class Column:
                 f"such as {cell[:40]!r} in row {row}; write them as in training"
                 + (f" ({self.date_format})." if self.date_format else ".")
             )
-        unread = f"{n_there - is_read.sum():,} cells are not {KINDS[self.kind]}, such as {cell[:40]!r} in row {row}"
-        return f"Column {self.name!r}: {unread}; read as missing."
+        said = unread(n_there - int(is_read.sum()), self.kind, cell, f" in row {row}")
+        return f"Column {self.name!r}: {said}."
 
     def _other_style(self, raw: pa.ChunkedArray) -> str:
         style = self._numbers(raw)[1]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from dips._files.preamble import find_header, preamble_note
-from dips._tools.wording import option
+from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _HEAD = 1 << 18
@@ -227,11 +227,12 @@ def _refuse_missing_header(header: list[str], source: str) -> None:
 
 
 def _refuse_ragged(invalid: list[pa.csv.InvalidRow], delimiter: str, source: str) -> None:
-    first, more = invalid[0], len(invalid) - 1
+    first, n_more = invalid[0], len(invalid) - 1
+    more = counted(n_more, "other line does not fit either", "other lines do not fit either")
     name = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}[delimiter]
     raise DataError(
-        f"Line {first.number} of {source} has {first.actual_columns} cells and the header has "
-        f"{first.expected_columns}{f', and {more} other lines do not fit either' if more else ''}; put cells that hold "
+        f"Line {first.number} of {source} has {counted(first.actual_columns, 'cell')} and the header has "
+        f"{first.expected_columns}{f', and {more}' if n_more else ''}; put cells that hold "
         f"a {name} into double quotes, and give every line as many cells as the header."
     )
 

@@ -15,7 +15,7 @@ from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
 from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, numbers, units
 from dips._files.read import Table
 from dips._files.told import told_column
-from dips._files.values import example, first_strange, is_number, is_text, texts
+from dips._files.values import example, first_strange, is_number, is_text, texts, unread
 from dips._tools.wording import option
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
@@ -109,14 +109,14 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
     column.kind, column.decimal, column.grouped = "number", style.decimal, style.grouped
     values = numbers(known, style)
     if strange := first_strange(known, np.isfinite(values)):
-        unread = known.filter(pa.array(~np.isfinite(values)))
-        if pc.all(pc.match_substring_regex(unread, _LIKE_A_CODE)).as_py():
+        others = known.filter(pa.array(~np.isfinite(values)))
+        if pc.all(pc.match_substring_regex(others, _LIKE_A_CODE)).as_py():
             column.kind = "category"
             column.note = f"codes such as {strange[1][:20]!r} among numbers; read as categories" + _or_type(
                 column, "number"
             )
             return
-        column.note = f"{len(unread):,} cells are not numbers, such as {strange[1][:30]!r}; read as missing"
+        column.note = unread(len(others), "number", strange[1])
         return
     column.note = about_numbers(column, known, style)
     _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
@@ -136,7 +136,7 @@ def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) ->
     if len(n_by_unit) > 1:
         return f"several units ({', '.join(list(n_by_unit)[:4])}); amounts are not converted"
     if "%" in n_by_unit and n_by_unit["%"] < len(known):
-        return f"{n_by_unit['%']:,} of {len(known):,} numbers have a percent sign, which is ignored"
+        return f"the percent sign of {n_by_unit['%']:,} of {len(known):,} numbers is ignored"
     return f"amounts in {next(iter(n_by_unit))}" if n_by_unit else ""
 
 
@@ -165,7 +165,7 @@ def about_dates(column: Column, known: pa.ChunkedArray) -> str:
     elif "%y" in column.date_format:
         said.append(f"years from {read.min():%Y} to {read.max():%Y}")
     if strange := first_strange(known, read.notna().to_numpy()):
-        said.append(f"{int(read.isna().sum()):,} cells are not dates, such as {strange[1][:30]!r}; read as missing")
+        said.append(unread(int(read.isna().sum()), "date", strange[1]))
     return "; ".join(filter(None, said))
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from dips._files.spelling import Variants, find_variants
 from dips._files.unlabeled_words import find_unlabeled_words
-from dips._tools.wording import option
+from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _FEW = 10  # rows of a class; where a spelling has fewer, going on would be wrong
@@ -46,8 +46,8 @@ class LabelWords:
         for word, n in self.unlabeled.items():
             mark = option("unlabeled_mark", word)
             notes.append(
-                f"{word!r} ({n:,} rows) in {name!r} is taken as a class, but looks like a word for 'no label'; if it "
-                f"is one, say {mark}."
+                f"{word!r} ({counted(n, 'row')}) in {name!r} is taken as a class, but looks like a word for 'no label';"
+                f" if it is one, say {mark}."
             )
         return notes
 
@@ -93,7 +93,7 @@ def _refuse_few(variants: list[Variants], name: str) -> None:
         n, spelling = min(rare)
         raise DataError(
             f"Labels in {name!r} look like spellings of one ({_spelled(variants)}), and as a class {spelling!r} would "
-            f"have {n} rows; say {option('merge_labels', True)} to merge them, "
+            f"have {counted(n, 'row')}; say {option('merge_labels', True)} to merge them, "
             f"{option('map_label', (spelling, 'LABEL'))} to name the right one yourself, or "
             f"{keep_labels()} if every spelling is a class."
         )

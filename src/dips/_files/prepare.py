@@ -71,7 +71,9 @@ class Preparation:
         for column in self.schema.used:
             share = self.encoders[column.name].share_unknown(column.values(table.columns[column.name]))
             if share > _MANY_UNKNOWN:
-                notes.append(f"Column {column.name!r}: {share:.0%} of its cells hold categories not seen in training.")
+                notes.append(
+                    f"Column {column.name!r}: {100 * share:.0f} % of its cells hold categories not seen in training."
+                )
         return notes
 
     @property

@@ -17,7 +17,7 @@ from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
 from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
-from dips._tools.wording import option, some_of
+from dips._tools.wording import counted, option, some_of
 from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
@@ -170,8 +170,8 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         )
     if classes.size == 1:
         raise DataError(
-            f"Every labeled row of {name!r} has the label {classes[0]!r} ({n_labeled} rows); a classifier needs at "
-            "least two classes."
+            f"Every labeled row of {name!r} has the label {classes[0]!r} ({counted(n_labeled, 'row')}); a classifier "
+            "needs at least two classes."
         )
     rows = ", ".join(f"{c!r} {n}" for c, n in zip(classes[:5].tolist(), counts[:5].tolist(), strict=True))
     if n_labeled < 2 * MIN_PER_CLASS:
@@ -189,8 +189,8 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         mark = option("unlabeled_mark", str(classes[rare]))
         leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
-            f"The class {classes[rare]!r} of {name!r} {when}has {counts[rare]} labeled "
-            f"row{'' if counts[rare] == 1 else 's'}, and at least {MIN_PER_CLASS} are needed to learn from "
+            f"The class {classes[rare]!r} of {name!r} {when}has {counted(counts[rare], 'labeled row')}, "
+            f"and at least {MIN_PER_CLASS} are needed to learn from "
             f"some and judge the others; label more rows of it{leave_out}."
         )
 

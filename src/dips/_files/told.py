@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.numbers import STYLES, NumberStyle, find_number_style, numbers
-from dips._files.values import example, first_strange, is_number, is_text, texts
+from dips._files.values import example, first_strange, is_number, is_text, texts, unread
 from dips.exceptions import DataError, SettingsError
 
 KINDS_TO_TELL = ("category", "number", "date", "text", "id", "ignore")
@@ -88,4 +88,4 @@ def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, wha
         raise DataError(f"Column {column.name!r} is declared as {what}, but no cell can be read so, such as {strange}.")
     if strange is not None:
         n = len(cells) - cells.null_count - int(is_read.sum())
-        column.note = f"as told; {n:,} cells are not {what}, such as {strange[1][:30]!r}; read as missing"
+        column.note = f"as told; {unread(n, column.kind, strange[1])}"

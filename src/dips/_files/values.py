@@ -50,3 +50,18 @@ def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | No
     there = np.asarray(pc.is_valid(cells).to_numpy(zero_copy_only=False), dtype=bool)
     strange = np.flatnonzero(there & ~np.asarray(is_read))
     return (int(strange[0]) + 1, str(cells[int(strange[0])].as_py())) if strange.size else None
+
+
+def unread(n: int, kind: str, cell: str, where: str = "") -> str:
+    """Say that cells are not of the kind of their column; `cell` is one of them.
+
+    Examples
+    --------
+    >>> unread(1, "date", "spring")
+    "1 cell is not a date ('spring'); read as missing"
+    >>> unread(20, "number", "<5", " in row 3")
+    "20 cells are not numbers, such as '<5' in row 3; read as missing"
+    """
+    if n == 1:
+        return f"1 cell is not a {kind} ({cell[:30]!r}{where}); read as missing"
+    return f"{n:,} cells are not {kind}s, such as {cell[:30]!r}{where}; read as missing"

@@ -10,6 +10,7 @@ from dips._report import charts
 from dips._report.label_words import share_in_words
 from dips._report.page import packaged, template
 from dips._report.words import SHARES, amount, difference, title_of
+from dips._tools.wording import counted
 
 _PARTS = {"all": "all rows that both held out", "verified": "verified labels alone", "others": "the other rows"}
 
@@ -40,8 +41,8 @@ def difference_sentences(comparison: dict[str, Any]) -> list[str]:
     else:
         sentences.append("Verified labels are nearly the truth, but people check doubtful rows first.")
     fates = ", ".join(f"{n:,} {fate}" for fate, n in suspects["fates"].items())
-    gone = f"{suspects['n_gone']:,} suspects are gone" + (f" ({fates})" if fates else "")
-    sentences.append(f"{gone}, {suspects['n_new']:,} are new, {suspects['n_stayed']:,} stayed.")
+    gone = counted(suspects["n_gone"], "suspect is gone", "suspects are gone") + (f" ({fates})" if fates else "")
+    sentences.append(f"{gone}, {counted(suspects['n_new'], 'is new', 'are new')}, {suspects['n_stayed']:,} stayed.")
     return sentences
 
 

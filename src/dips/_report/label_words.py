@@ -58,7 +58,7 @@ def guessed(interval: Sequence[float] | None) -> str:
 
 def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
     """Say how many labels look wrong and how sure that is, and how many are suspects."""
-    suspects = f"{n_suspects:,} of {n_labeled:,} are suspect{guessed(interval)}."
+    suspects = f"{n_suspects:,} of {n_labeled:,} {'is' if n_suspects == 1 else 'are'} suspect{guessed(interval)}."
     if n_suspects == 0 and interval is None:
         return f"None of {n_labeled:,} labels is suspect."
     if n_suspects == 0:

@@ -148,7 +148,8 @@ def _p_wrong(clean: Array, labels: Array, rate: float) -> Array:
 def _largest_by_chance(clean: Array, rate: float, masks: Sequence[Array], rng: np.random.Generator) -> Array:
     """The largest score of any part, in tables whose labels are drawn anew and wrong as often everywhere."""
     n, n_classes = clean.shape
-    rates = np.array([rate, *(r for r in rate * np.array(_HIGHER) if r <= _RATES[-1])])
+    higher = [r for r in rate * np.array(_HIGHER) if r <= _RATES[-1]] or [_RATES[-1]]
+    rates = np.array([rate, *higher])
     explained = np.log(_given(clean[:, :, None], rates, n_classes)).astype(np.float32)  # (n, C, rates)
     gain = explained[:, :, 1:] - explained[:, :, :1]
     inside = np.array(masks, dtype=np.float32)

@@ -6,6 +6,7 @@ from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
 from dips._report.label_words import guessed, ranking_in_words, share_in_words, worth_in_words
+from dips._tools.wording import counted
 
 SHARES = ("accuracy", "balanced_accuracy")
 SMALLER_IS_BETTER = ("log_loss", "cost")
@@ -186,7 +187,7 @@ def title_of(metric: str) -> str:
 def _data(summary: dict[str, Any]) -> str:
     rows, unit = summary["rows"], summary["unit"]
     n_used = sum(c["kind"] in ("number", "category", "date", "text") for c in summary["columns"])
-    columns = f", with {n_used} columns to learn {summary['target']} from" if unit == ROW else ""
+    columns = f", with {counted(n_used, 'column')} to learn {summary['target']} from" if unit == ROW else ""
     unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
     classes = summary["classes"]
     which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"
@@ -201,9 +202,10 @@ def _labels(summary: dict[str, Any]) -> str:
         ranking = f" {ranking_in_words(labels['n_listed'])}" if labels.get("n_listed") else ""
         return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect.{ranking}"
     if labels["share_wrong"] is None:
-        return f"By the curator {summary['points']['curator']}, {n:,} labels are suspect; they are listed below."
+        suspects = counted(n, "label is", "labels are")
+        return f"By the curator {summary['points']['curator']}, {suspects} suspect and listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
-    listed = f"{n:,} {'is' if n == 1 else 'are'} suspect and listed below"
+    listed = f"{counted(n, 'is', 'are')} suspect and listed below"
     if n_shown < n:
         listed = f"{n:,} are suspect, and the first {n_shown:,} are listed below"
     if summary["unit"] == IMAGE:

@@ -12,6 +12,7 @@ from dips._report.suspects import is_suspect, suspects_of
 from dips._study.metrics import ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
+from dips._tools.wording import counted
 from dips.exceptions import DataError
 
 BEFORE, AFTER = "before", "after"
@@ -87,8 +88,9 @@ def _held_out_by_both(first: Run, second: Run, keys: list[str]) -> pd.DataFrame:
     both = second.held_out.merge(first.held_out, on=keys, suffixes=("", " before"), validate="one_to_one")
     if len(both) < ENOUGH:
         raise DataError(
-            f"Only {len(both)} rows were held out by both runs, and at least {ENOUGH} are needed to compare them; make "
-            "both with the same --seed and --holdout, and correct labels with --corrections, not in the table."
+            f"Only {counted(len(both), 'row was', 'rows were')} held out by both runs, and at least {ENOUGH} are "
+            "needed to compare them; make both with the same --seed and --holdout, and correct labels with "
+            "--corrections, not in the table."
         )
     return both
 

@@ -109,7 +109,7 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None, no
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
-            f"{labeled.size} labeled rows are too few to hold out {settings.holdout:.0%} of them with each of "
+            f"{labeled.size} labeled rows are too few to hold out {100 * settings.holdout:.0f} % of them with each of "
             f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
         )
     train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)

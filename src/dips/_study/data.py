@@ -107,10 +107,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     )  # fmt: skip
     schema = understand_columns(table, settings)
     if not schema.used:
-        raise DataError(
-            f"No column is left to learn from: {', '.join(f'{c.name} ({c.kind})' for c in schema.columns[:8])}"
-            f"{f' and {len(schema.columns) - 8:,} more' if len(schema.columns) > 8 else ''}."
-        )
+        others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
+        raise DataError(f"No column is left to learn from: {others}.")
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
     given = target

@@ -14,6 +14,7 @@ from dips._data.labels import UNLABELED
 from dips._files.columns import Column, Schema
 from dips._files.read import Table
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import counted
 
 _PRIME = np.uint64(1_099_511_628_211)
 _MOSTLY_DIFFERENT = 0.5  # distinct rows; where fewer differ, being the same says nothing
@@ -83,17 +84,17 @@ class Duplicates:
         n_across = int(np.isin(self.same[~is_labeled], both).sum())
         listed = ", ".join(str(row + 1) for row in self.repeats[:_LISTED])
         more = ", …" if self.repeats.size > _LISTED else ""
-        repeat = "row repeats an earlier one" if self.repeats.size == 1 else "rows repeat an earlier one"
+        repeat = counted(self.repeats.size, "row repeats", "rows repeat")
         notes = [
-            f"{self.repeats.size:,} {repeat} in every column (row {listed}{more}); the same rows are kept on one side "
+            f"{repeat} an earlier one in every column (row {listed}{more}); the same rows are kept on one side "
             "of every split."
         ]
         if n_across:
-            notes.append(f"{n_across:,} unlabeled rows are the same as a labeled one.")
+            notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} the same as a labeled one.")
         if len(self.contrary):
-            notes.append(
-                f"{len(self.contrary):,} labels contradict those of rows that are the same; they are suspects."
-            )
+            one = "label contradicts that of a row that is the same; it is a suspect."
+            many = "labels contradict those of rows that are the same; they are suspects."
+            notes.append(counted(len(self.contrary), one, many))
         return notes
 
     def to_json(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Columns, alone or in pairs, that predict the label as if they had been recorded after it was known.
 
 Wrong labels hide a leak: with 8 % of them a column that holds the outcome itself is right in 92 of 100 rows. So scores
-are read against the share of labels that look wrong, and beside what all other columns together can do.
+are read against the share of labels that look wrong, and beside what all other columns together can do. Where they can
+do as much, the classes are just far apart, and nothing is said.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _ENOUGH_ROWS, _ROWS_OF_PAIRS = 5_000, 1_000
 _COLUMNS_OF_PAIRS = 16
 _N_TREES = 40
 _LOOKED_AT = 3  # leaks that the other columns are compared with
+_AS_GOOD = 0.02  # all other columns together are as good as one if they are at most so far behind
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Leak:
     ----------
     columns : their names
     score : balanced accuracy of a small tree on rows it did not learn from
-    others : of all other columns together
+    others : of all other columns together, those left out that tell the label as well
     """
 
     columns: tuple[str, ...]
@@ -48,7 +50,7 @@ class Leak:
         """Say what was found and what to do."""
         are_two = len(self.columns) > 1
         how, they, them = ("together predict", "they were", "them") if are_two else ("predicts", "it was", "it")
-        scores = f"{self.score:.0%}; all other columns together {self.others:.0%}"
+        scores = f"{100 * self.score:.0f} %; all other columns together {100 * self.others:.0f} %"
         return (
             f"{' and '.join(map(repr, self.columns))} {how} the label almost alone ({scores}). If {they} recorded "
             f"after the outcome was known, leave {them} out with {option('drop', self.columns[0])}."
@@ -83,6 +85,7 @@ class LeakCheck:
         rows = np.sort(rng.permutation(labeled)[:_ENOUGH_ROWS])
         self._X, self._y = X[rows], codes[rows]
         self._candidates: list[Leak] = []
+        self._scores: dict[str, float] = {}
         self._noise = 0.0
         self._n_classes = np.unique(self._y).size
         if np.bincount(self._y)[np.unique(self._y)].min() < 2:
@@ -101,15 +104,24 @@ class LeakCheck:
     def leaks(self, noise: float | None = None) -> list[Leak]:
         """Return the leaks, given the share of labels that look wrong; without it, a quick guess is made."""
         noise = self._noise if noise is None else noise
-        leaks = [leak for leak in self._candidates if self._is_leak(leak, noise)]
-        singles = {leak.columns[0] for leak in leaks if len(leak.columns) == 1}
-        return [leak for leak in leaks if len(leak.columns) == 1 or not singles & set(leak.columns)]
+        ahead = [leak for leak in self._candidates if self._is_ahead(leak, noise)]
+        leaks = {leak.columns: leak for leak in [*ahead, *self._certain(noise)]}
+        singles = {columns[0] for columns in leaks if len(columns) == 1}
+        return [leak for columns, leak in leaks.items() if len(columns) == 1 or not singles & set(columns)]
 
-    def _is_leak(self, leak: Leak, noise: float) -> bool:
+    def _is_ahead(self, leak: Leak, noise: float) -> bool:
         is_ahead = leak.score - leak.others >= _AHEAD
-        if is_ahead and self._without_noise(leak.score, max(noise, _USUAL_NOISE)) >= _CERTAIN:
-            return True
-        return len(leak.columns) == 1 and self._without_noise(leak.score, noise) >= _CERTAIN
+        return is_ahead and self._without_noise(leak.score, max(noise, _USUAL_NOISE)) >= _CERTAIN
+
+    def _certain(self, noise: float) -> list[Leak]:
+        """Return the columns from which alone the label can be read, unless most can, or the rest together."""
+        names = [name for name, score in self._scores.items() if self._without_noise(score, noise) >= _CERTAIN]
+        if not names or len(names) > max(2, len(self._scores) / 2):
+            return []
+        rest = self._without(tuple(names))
+        best = sorted(names, key=lambda name: -self._scores[name])[:_LOOKED_AT]
+        leaks = [Leak((name,), self._scores[name], rest) for name in best]
+        return [leak for leak in leaks if leak.score - rest > _AS_GOOD]
 
     def _without_noise(self, score: float, noise: float) -> float:
         """Balanced accuracy against true labels, were any label wrong with the same probability.

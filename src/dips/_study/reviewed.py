@@ -12,7 +12,7 @@ from dips._files.corrections import Corrections, key_columns
 from dips._files.read import Table
 from dips._files.target import Target, refuse_unusable
 from dips._tools.arrays import Array
-from dips._tools.wording import option
+from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -73,8 +73,8 @@ def _note(before: Array, after: Array, verified: Verified) -> str:
     n_new = int((verified.mask & (before == UNLABELED)).sum())
     n_unlabeled = int(((before != UNLABELED) & (after == UNLABELED)).sum())
     parts = [f"Verified labels: {verified.mask.sum():,}, of which {n_changed:,} corrected"]
-    parts += [f"{n_new:,} are new"] if n_new else []
-    parts += [f"{n_unlabeled:,} rows count as unlabeled"] if n_unlabeled else []
+    parts += [counted(n_new, "is new", "are new")] if n_new else []
+    parts += [f"{counted(n_unlabeled, 'row counts', 'rows count')} as unlabeled"] if n_unlabeled else []
     return f"{', '.join(parts)}{_in_doubt(verified.error)}."
 
 

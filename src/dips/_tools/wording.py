@@ -34,6 +34,17 @@ def some_of(values: Iterable[Any], most: int = 12) -> str:
     return ", ".join(texts[:most]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Write a number of things; `many` is needed where more than an s is added.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2_000, "row"), counted(1, "cell is", "cells are")
+    ('1 row', '2,000 rows', '1 cell is')
+    """
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
 def option(name: str, value: Any = None) -> str:
     """Write a setting as the reader would.
 

@@ -9,7 +9,7 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_json, printable
-from dips._tools.wording import some_of
+from dips._tools.wording import counted, some_of
 from dips.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _print(inspection: Inspection) -> None:
 
     console, target = output(), inspection.target
     n_columns = len(inspection.schema.columns)
-    console.print(printable(f"{inspection.n_rows:,} rows, {n_columns} columns besides the target."))
+    console.print(printable(f"{inspection.n_rows:,} rows, {counted(n_columns, 'column')} besides the target."))
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
         classes = some_of(f"{c} {n:,}" for c, n in zip(target.classes, counts, strict=True))

@@ -12,6 +12,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_data, print_json, printable, remarks
 from dips._cli.images import is_image_run, predict_folder
+from dips._tools.wording import counted
 from dips.exceptions import UserError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bo
     if out is None:
         print_data(to_csv(frame))
     else:
-        output().print(printable(f"{len(frame):,} rows predicted; written to {out}"), soft_wrap=True)
+        output().print(printable(f"{counted(len(frame), 'row')} predicted; written to {out}"), soft_wrap=True)
     for sentence in [] if scores is None else scores.sentences():
         (remarks() if out is None else output()).print(printable(sentence), soft_wrap=True)
 
