@@ -40,6 +40,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "without the backbone among the teachers": BELIEFS,
     "without linear teachers": BELIEFS,
     "without randomized trees": BELIEFS,
+    "without the graph": BELIEFS,
     "without a second round": BELIEFS,
     "hard labels": BELIEFS,
     "oracle: the share of wrong labels": BELIEFS,
@@ -80,6 +81,7 @@ def ablated(method: str, noise: float) -> Iterator[None]:
 _EFFORTS: dict[str, Callable[[Effort], Effort]] = {
     "without linear teachers": lambda e: _only(e, "trees"),
     "without randomized trees": lambda e: _only(e, "linear"),
+    "without the graph": lambda e: replace(e, graph=False),
     "without a second round": lambda e: replace(e, again=()),
     "curated, without made-up rows": lambda e: replace(e, n_student=0),
 }

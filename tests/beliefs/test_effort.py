@@ -22,7 +22,7 @@ def test_the_more_labels_the_fewer_trainings():
 def test_the_second_round_asks_teachers_of_the_first(n):
     effort = Effort.for_labels(n)
     assert set(effort.helpers) <= set(HELPERS)
-    assert set(effort.again) <= {"backbone", *effort.helpers}
+    assert set(effort.again) <= {"backbone", *effort.helpers, *(["graph"] if effort.graph else [])}
 
 
 def test_the_user_may_choose_the_folds():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dips._beliefs.belief import average_beliefs, probably_right, protect_classes
+from dips._beliefs.graph_teacher import GraphTeacher
 from dips._beliefs.lessons import Review
 from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
 from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, linear_columns, make_helpers, numeric_columns
@@ -58,6 +59,7 @@ class Effort:
     max_rows_helper: int
     n_student: int = 0  # rows besides the labeled that the student learns from, made up where there are no others
     share_of_trees: float = 1.0  # of a forest
+    graph: bool = False  # one more teacher, where unlabeled rows are more than the labels
     network: bool = False  # one more teacher
 
     @classmethod
@@ -65,7 +67,7 @@ class Effort:
         """Return the effort for so many labels."""
         helpers, again = ("stiff linear", "linear", "trees", "stiff trees"), ("backbone", "linear", "trees")
         if n < 1_000:
-            return cls(n_folds or 5, helpers, again, 20_000, 4_000, 1_000, network=network)
+            return cls(n_folds or 5, helpers, (*again, "graph"), 20_000, 4_000, 1_000, graph=True, network=network)
         if n < 10_000:
             n_student = 1_000 if n < 2_000 else 0
             return cls(n_folds or 3, helpers, again, 20_000, 4_000, n_student, share_of_trees=0.25, network=network)
@@ -102,7 +104,7 @@ def learn_beliefs(
     linear = None if X is None else linear_columns(X)
     verified = verified or Verified.nothing(labels.size)
     review = Review(labels, verified, _few(linear, labels.size) if verified.mask.any() else None)
-    teachers = _make_teachers(trainer, labeled, unlabeled, effort, table, X, linear)
+    teachers = _make_teachers(trainer, labeled, unlabeled, n_real, effort, table, X, linear)
     order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
     folds = list(training_and_test(labels, effort.n_folds, order, groups))
 
@@ -138,17 +140,21 @@ def _make_teachers(
     trainer: Trainer,
     labeled: Rows,
     unlabeled: Rows,
+    n_real: int,
     effort: Effort,
     table: Any,
     X: Array | None,
     linear: Array | None,
 ) -> list[Teacher]:
-    """Return the backbone, the helpers where the rows of the table can be read as numbers, and the network if asked."""
+    """Return the backbone, the helpers and the graph where rows can be read as numbers, and the network if asked."""
     teachers: list[Teacher] = [BackboneTeacher(trainer, labeled, unlabeled, effort.max_rows)]
     if X is not None and linear is not None:
         weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
         shape = (trainer.n_classes, effort.n_folds, effort.max_rows_helper)
         teachers += make_helpers(effort.helpers, X, linear, weights, *shape, trainer.rng, effort.share_of_trees)
+        if effort.graph and n_real > 2 * labeled.size:
+            n_made = len(X) - n_real
+            teachers.append(GraphTeacher(linear, n_made, trainer.n_classes, weights, effort.max_rows_helper))
     if effort.network:
         from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
 

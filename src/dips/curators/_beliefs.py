@@ -19,7 +19,8 @@ class Beliefs(Curator):
     """Belief instead of verdict: no row is left out; each counts for every class with that class's probability.
 
     Teachers that err differently judge every label out of fold: the backbone itself, linear models and randomized
-    trees. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
+    trees; below 1,000 labels, where unlabeled rows are more than these, also a graph of near rows, along which labels
+    spread. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
     of each label to be wrong, and a distribution over the true class of every row. The last model is the backbone
     trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on made-up
     ones, in which some columns have the values of a near row. In each class as many labels are suspects as are expected
