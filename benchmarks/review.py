@@ -68,7 +68,7 @@ def show_all(records: pd.DataFrame) -> None:
         for measure in ("accuracy", "gain"):
             by = part.groupby([*SETTING, "looks"])[measure].apply(with_spread).unstack("looks")
             show(f"{measure}, %, after so many looks; {about} ± standard error over seeds", _flat(by))
-        for measure in MEASURES:
+        for measure in part.columns.intersection(MEASURES):  # "accuracy alone" is cleanlab's
             of_measure = part.dropna(subset=[measure])
             by = of_measure.groupby([*SETTING, "looks"])[measure].mean().mul(100).round(1).unstack("looks")
             show(f"{measure}, % (log loss × 100), after so many looks; {about}", _flat(by))

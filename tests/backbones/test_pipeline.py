@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from dips import PseudoLabelClassifier
+from dips import CuratedClassifier, PseudoLabelClassifier
 from dips.backbones import find_backbone
 
 from .families import catboost, fit_and_watch, gradient_boosting, sgd, table
@@ -106,6 +109,13 @@ def test_settings_are_named_after_the_last_step():
     assert backbone.seed_parameters(pipeline) == ["rotate__random_state", "boost__random_seed"]
     assert backbone.quiet_parameters(pipeline) == {"boost__allow_writing_files": False, "boost__verbose": False}
     assert all(name.startswith("boost__") for name in backbone.vary(pipeline, np.random.RandomState(0)))
+
+
+def test_a_last_step_that_warns_of_n_jobs_is_not_told_of_any():
+    X, y, _ = table(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)  # LogisticRegression's, since scikit-learn 1.8
+        CuratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), random_state=0).fit(X[:60], y[:60])
 
 
 def test_the_last_step_is_checked():

@@ -6,6 +6,7 @@ from scipy.special import softmax
 
 from dips._beliefs.hypotheses import even_noise, transition
 from dips._beliefs.noise import Calibration, calibrate_panels, estimate_noise, evidence, likely_range
+from dips._data.verified import Verified
 
 
 def made(n, n_classes, rate, seed=0, sharpness=3.0, errors=0.0):
@@ -97,6 +98,15 @@ def test_rates_that_are_hardly_possible_are_not_heard():
     assert 0 < noise.heard.size < len(noise.hypotheses)
     assert noise.posterior[noise.heard].sum() > 0.99
     assert min(noise.hypotheses[i].rate for i in noise.heard) > 0
+
+
+def test_twenty_looks_tell_labels_that_no_column_explains_from_wrong_ones():
+    labels = np.random.RandomState(1).randint(0, 2, 300)
+    guess, _, _ = made(300, 2, 0.0, sharpness=1.0)
+    looks = Verified(np.arange(300) < 20, np.where(np.arange(300) < 20, labels, -1))
+    noise, _ = estimate_noise([guess], labels, np.random.RandomState(0))
+    looked, _ = estimate_noise([guess], labels, np.random.RandomState(0), looks)
+    assert (noise.low, noise.high > 0.45, looked.high < 0.2) == (0.0, True, True)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

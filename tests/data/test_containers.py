@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from dips._data.containers import is_frame, n_rows, stack
 from dips._data.encoder import TableEncoder
+from dips.exceptions import InputError
 
 NAN = np.nan
 
@@ -51,6 +52,11 @@ def test_other_containers_are_stacked(container):
 def test_tables_with_other_columns_are_not_stacked(X, other, words):
     with pytest.raises(ValueError, match=words):
         stack(X, other)
+
+
+def test_columns_of_the_same_name_are_refused_by_name():
+    with pytest.raises(InputError, match="more than one is called 'a': rename them, or drop all but one"):
+        is_frame(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
 
 
 def test_a_lazy_frame_must_be_collected():

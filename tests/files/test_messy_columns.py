@@ -66,7 +66,7 @@ def test_icd_codes_nearly_all_numeric_are_categories_too_and_said():
     codes = np.append(RNG.choice(["250.00", "401.9", "428.0", "414.01"], 290), ["V45.81", "E885.9"] * 5)
     understood, read = column(codes, "diagnosis")
     assert understood.kind == "category"
-    assert understood.note.endswith("read as categories; --type diagnosis=number otherwise")
+    assert understood.note.endswith("read as categories; --type diagnosis=number if that is wrong")
     assert read.null_count == 0
 
 
@@ -114,7 +114,7 @@ def test_dates_in_other_forms(cells, date_format):
 def test_an_ambiguous_day_is_said_to_be_a_guess_with_the_option():
     understood, read = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen")
     assert understood.note == (
-        "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first otherwise"
+        "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first if that is wrong"
     )
     told, other = column(["03/04/2020", "05/06/2020", "07/07/2020"], "seen", types={"seen": "date:month-first"})
     assert (read[0].month, other[0].month, told.date_format) == (4, 3, "%m/%d/%Y")

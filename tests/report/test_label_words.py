@@ -167,14 +167,16 @@ def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
 def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatched):
     said = label_summary(0.3, (0.0, 0.46), 90, 200)
     assert said == (
-        "Models hardly tell the classes apart, so anything from 0 to 46 % of the labels may be wrong; 90 of 200 are "
-        "suspect, hardly more than guesses."
+        "Models hardly predict the labels, so anything from 0 to 46 % of them may be wrong; 90 of 200 are suspect, "
+        "hardly more than guesses until some are checked."
     )
     assert worth_of_suspects(pd.Series([0.6] * 90), (0.0, 0.46)) == []
     assert worth_of_suspects(pd.Series([0.6] * 90), (0.1, 0.46))
     summary = summarize(unwatched.findings)
     summary["labels"] |= {"interval": [0.0, 0.46]}
-    assert headline(summary)["labels"].endswith("listed below, hardly more than guesses.")
+    assert headline(summary)["labels"].endswith("listed below, hardly more than guesses until some are checked.")
+    summary["labels"] |= {"n_suspects": summary["rows"]["labeled"]}  # no thresholds are to blame
+    assert "Check the first 20 with --order useful" in next_steps(summary)[0]
 
 
 def test_the_page_rounds_to_the_same_percent_as_the_account(unwatched):

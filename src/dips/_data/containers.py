@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -18,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from dips._data.columns import as_floats, category_order, kind_of, refuse_infinite
 from dips._tools.arrays import Rows
 from dips._tools.sklearn_compat import num_samples, safe_indexing
+from dips._tools.wording import some_of
 from dips.exceptions import InputError, InputTypeError
 
 
@@ -26,8 +28,18 @@ def is_frame(X: Any) -> bool:
     return isinstance(as_narwhals(X), nw.DataFrame)
 
 
-def as_narwhals(X: Any) -> Any:
-    return nw.from_native(X, eager_only=True, pass_through=True)
+def as_narwhals(X: Any, eager_only: bool = True) -> Any:
+    """Return a frame in a form that is the same for all libraries; anything else as it is."""
+    try:
+        return nw.from_native(X, eager_only=eager_only, pass_through=True)
+    except ValueError:
+        twice = [name for name, n in Counter(X.columns).items() if n > 1]
+        if not twice:
+            raise
+        raise InputError(
+            f"Every column needs a name of its own; more than one is called {some_of(map(repr, twice))}: rename "
+            "them, or drop all but one."
+        ) from None
 
 
 def names_of(X: Any) -> list[Any]:
@@ -47,7 +59,7 @@ def take(X: Any, rows: Rows) -> Any:
 
 def n_rows(X: Any) -> int:
     """How many rows there are."""
-    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+    if isinstance(as_narwhals(X, eager_only=False), nw.LazyFrame):
         raise InputTypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
     return int(num_samples(X))
 

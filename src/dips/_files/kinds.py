@@ -148,7 +148,7 @@ def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -
         column.note = f"codes, by the name; read as categories{_or_type(column, 'number')}"
     elif are_whole and _identifies(column.name, values(), column.n_distinct):
         column.kind = "id"
-        column.note = f"another number in every row{_or_type(column, 'number', 'to learn from it')}"
+        column.note = f"another number in every row, so left out{_or_type(column, 'number', 'to learn from it')}"
 
 
 def about_dates(column: Column, known: pa.ChunkedArray) -> str:
@@ -197,10 +197,10 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     share_distinct = column.n_distinct / len(known)
     if n_words >= _WORDS_OF_TEXT or (n_words >= _WORDS_OF_NOTES and share_distinct > 0.5):
         column.kind = "text"
-        column.note = f"{n_words:.0f} words on average{_or_type(column, 'category')}"
+        column.note = f"read as free text, {n_words:.0f} words on average{_or_type(column, 'category')}"
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
-        column.note = f"another text in every row{_or_type(column, 'category', 'to learn from it')}"
+        column.note = f"another text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
     elif share_distinct > 0.5:
         others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
         column.note = f"{column.n_distinct:,} categories in {len(known):,} cells; {others} if they are none"
@@ -224,5 +224,5 @@ def _words(name: str) -> set[str]:
     return {w.lower() for w in re.findall(r"[A-Z]?[a-z]+\d*|[A-Z]+\d*(?![a-z])", name)} | {name.lower()}
 
 
-def _or_type(column: Column, kind: str, when: str = "otherwise") -> str:
+def _or_type(column: Column, kind: str, when: str = "if that is wrong") -> str:
     return f"; {option('type', (column.name, kind))} {when}"

@@ -26,7 +26,7 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     >>> share_in_words(0.02, (0, 0.06))
     'Between 0 and 6 % of the labels look wrong'
     >>> share_in_words(0.3, (0, 0.46))
-    'Models hardly tell the classes apart, so anything from 0 to 46 % of the labels may be wrong'
+    'Models hardly predict the labels, so anything from 0 to 46 % of them may be wrong'
     >>> share_in_words(0.004), share_in_words(0.001, (0, 0.003))
     ('Under 1 % of the labels look wrong', 'Under 1 % of the labels look wrong')
     """
@@ -36,9 +36,7 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     if high < _NEAR_0:
         return "Under 1 % of the labels look wrong"
     if tells_nothing(interval):
-        return (
-            f"Models hardly tell the classes apart, so anything from 0 to {100 * high:.0f} % of the labels may be wrong"
-        )
+        return f"Models hardly predict the labels, so anything from 0 to {100 * high:.0f} % of them may be wrong"
     if low < _NEAR_0:
         return f"Between 0 and {100 * high:.0f} % of the labels look wrong"
     if round(100 * low) == round(100 * high):
@@ -53,7 +51,20 @@ def tells_nothing(interval: Sequence[float] | None) -> bool:
 
 def guessed(interval: Sequence[float] | None) -> str:
     """What to add where suspects are named although nothing is known of the labels."""
-    return ", hardly more than guesses" if tells_nothing(interval) else ""
+    return ", hardly more than guesses until some are checked" if tells_nothing(interval) else ""
+
+
+def first_looks(interval: Sequence[float] | None) -> str:
+    """Say how to learn something of labels that models hardly predict; empty where they do.
+
+    Labels most of which are wrong and labels that no column explains look the same, until somebody has checked some.
+    """
+    if not tells_nothing(interval):
+        return ""
+    return (
+        "Check the first 20 with --order useful, and run again with what you found: only that tells whether labels are "
+        "wrong or the columns say nothing about them."
+    )
 
 
 def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
-from dips._report.label_words import guessed, ranking_in_words, share_in_words, worth_in_words
+from dips._report.label_words import first_looks, guessed, ranking_in_words, share_in_words, worth_in_words
 from dips._tools.wording import counted
 
 SHARES = ("accuracy", "balanced_accuracy")
@@ -68,14 +68,16 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
 
 def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     steps, labels, rows = [], summary["labels"], summary["rows"]
-    if labels["n_suspects"] > 0.5 * rows["labeled"]:
+    if labels["share_wrong"] is None and labels["n_suspects"] > 0.5 * rows["labeled"]:
         steps.append(
             f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: more than half "
             "of the labels are suspect. Leave out --curator: the default adapts."
         )
     if labels["n_suspects"]:
         n = min(_FIRST_LOOK, labels["n_suspects"])
-        if labels.get("worth"):
+        if looks := first_looks(labels.get("interval")):
+            look = f"The suspect labels below are hardly more than guesses. {looks}"
+        elif labels.get("worth"):
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"

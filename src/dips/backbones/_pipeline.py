@@ -28,6 +28,7 @@ class PipelineBackbone(Backbone):
     def __init__(self, last: Backbone, step: str) -> None:
         self.last, self.step = last, step
         self.one_at_a_time = last.one_at_a_time  # type: ignore[misc]
+        self.one_thread_by_default = last.one_thread_by_default  # type: ignore[misc]
         self.threads = f"{step}__{last.threads}" if last.threads else None  # type: ignore[misc]
 
     @classmethod

@@ -139,7 +139,7 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
 
 def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     from dips._cli.suspects import print_suspects
-    from dips._report.label_words import label_summary, worth_in_words, worth_of_suspects
+    from dips._report.label_words import first_looks, label_summary, worth_in_words, worth_of_suspects
 
     suspects = judged.suspects()
     for note in judged.findings.notes:
@@ -149,5 +149,5 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     if len(suspects):
         print_suspects(suspects.head(top), judged.findings.ids)
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
-    if worth:
-        output().print(printable(f"{worth}."), soft_wrap=True)
+    if said := f"{worth}." if worth else first_looks(judged.interval):
+        output().print(printable(said), soft_wrap=True)
