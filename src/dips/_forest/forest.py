@@ -207,8 +207,8 @@ class Forest:
     def _steps(self) -> tuple[Array, Array]:
         """Inner nodes, children before parents, and where those of each tree begin."""
         real = self.threshold.dtype
-        step = np.dtype([("threshold", real), ("left", real), ("right", real), ("feature", "i4"), ("kind", "i4")])
-        steps, starts = np.empty(self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)
+        step = np.dtype([("threshold", real), ("left", real), ("right", real), ("column", "i4"), ("kind", "i4")])
+        steps, starts = np.empty(2 * self.left.size, dtype=step), np.empty(self.outputs.size + 1, dtype=np.int64)
         pending = np.empty(2 * int(np.diff(self.offsets).max(initial=0)) + 2, dtype=np.int32)
         kernel.call(f"dips_order_{self._precision}", *self._nodes, self.outputs.size, pending, steps, starts)
         return steps, starts

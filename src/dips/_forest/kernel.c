@@ -1,12 +1,13 @@
 /* The watch pass over boosted trees, compiled.
 
-   For a block of 64 rows at a time, all trees are evaluated one after another, and after every boosting round the class
+   For a block of rows at a time, all trees are evaluated one after another, and after every boosting round the class
    probabilities are computed and added to the statistics that were asked for. A block's columns, scores and sums stay in
    the first-level cache; the table is read once and the statistics are written once.
 
-   A small tree is not walked row by row. Every one of its inner nodes is evaluated for all 64 rows, children before
-   parents: value = x <= threshold ? value of the left child : value of the right child. That is more comparisons than a
-   walk makes, but no branch and no random access, so the compiler turns each node into a few vector instructions. */
+   A small tree is not walked row by row. Every one of its inner nodes is evaluated for all rows of the block, children
+   before parents: value = x <= threshold ? value of the left child : value of the right child. That is more comparisons
+   than a walk makes, but no branch and no random access, so the compiler turns each node into a few vector instructions.
+   Subtrees of two or three levels are evaluated at once, without leaving the registers. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
