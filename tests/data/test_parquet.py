@@ -119,4 +119,4 @@ def test_a_matrix_is_made_of_columns_in_any_number_of_chunks():
     chunks = pa.chunked_array([[1, 2], [None, 4]]), pa.chunked_array([[0.5], [1.5, 2.5], [3.5]])
     matrix = as_array(pa.table(list(chunks), names=["a", "b"]))
     assert_array_equal(matrix, [[1, 0.5], [2, 1.5], [np.nan, 2.5], [4, 3.5]])
-    assert matrix.flags.c_contiguous
+    assert matrix.flags.f_contiguous

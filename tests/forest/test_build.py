@@ -43,7 +43,7 @@ def test_the_kernel_computes_every_statistic_that_can_be_asked_for():
 @pytest.mark.skipif(kernel.library() is None, reason="this installation has no compiled kernel")
 def test_a_kernel_built_from_older_sources_is_not_used(monkeypatch):
     kernel.library.cache_clear()
-    monkeypatch.setattr(kernel, "_NAMES", "no_such_symbol")
+    monkeypatch.setattr(kernel, "_INTERFACE", 1)
     try:
         with pytest.warns(UserWarning, match=r"was compiled from different sources; build it again"):
             assert kernel.library() is None

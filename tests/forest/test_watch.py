@@ -73,7 +73,41 @@ def test_only_the_window_counts_and_the_last_probabilities_are_those_of_the_end(
     assert_the_portable_way_sees_the_same(monkeypatch, estimator, X, 3, window=window)
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 8192, 8193, 20_000])
+def in_records(X):
+    """Rows that are no whole number of values apart."""
+    records = np.zeros(X.shape[0], dtype=[("x", X.dtype, X.shape[1:]), ("more", "u1")])
+    records["x"] = X
+    return records["x"]
+
+
+LAYOUTS = {
+    "columns": np.asfortranarray,
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "backwards": lambda X: np.array(X[::-1, ::-1])[::-1, ::-1],
+    "records": in_records,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_table_in_any_layout_is_read_as_it_stands(layout, dtype):
+    pytest.importorskip("xgboost")
+    estimator, X = fitted(xgboost, holes=True, max_depth=4)
+    X = X.astype(dtype)
+    forest = find_backbone(estimator).forest(estimator, X)
+    assert_array_equal(forest.predict_proba(LAYOUTS[layout](X)), forest.predict_proba(X))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("holes", [False, True], ids=["whole", "with holes"])
+def test_trees_of_any_depth_are_the_same(monkeypatch, depth, holes):
+    pytest.importorskip("xgboost")
+    estimator, X = fitted(xgboost, n=300, holes=holes, max_depth=depth)
+    assert_the_portable_way_sees_the_same(monkeypatch, estimator, X)
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 129, 8192, 8193, 20_000])
 def test_any_number_of_rows_is_watched(monkeypatch, make, n):
     estimator, _ = fitted(make)
     X = np.random.RandomState(0).normal(size=(n, 6))

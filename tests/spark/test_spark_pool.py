@@ -176,7 +176,9 @@ def test_a_full_disk_on_an_executor_is_one_sentence(spark, claims):
         raise OSError(errno.ENOSPC, "no space", "/spill/Smith")
 
     pool = SparkPool(spark.read.parquet(str(folder)), columns=COLUMNS).like(X).transformed(spill)
-    with pytest.raises(ValueError, match=r"^A disk of the cluster is full .*; free some, or set spark.local") as caught:
+    with pytest.raises(
+        ValueError, match=r"^A disk of the cluster is full .*; make room there, .* spark.local"
+    ) as caught:
         pool.reduce(lambda rows, table: {}, lambda one, other: one)
     assert "Smith" not in str(caught.value)
 

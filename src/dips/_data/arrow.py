@@ -14,8 +14,6 @@ from dips.exceptions import InputError
 
 Convert = Callable[[pa.Table], Any]
 
-_ROWS_IN_CACHE = 1024
-
 
 def shape_like(X: Any, columns: Sequence[str], source: str, hint: str) -> tuple[list[str], Convert]:
     """Return the columns in the order of `X`, and what turns Arrow tables into tables of the kind of `X`.
@@ -71,20 +69,14 @@ def as_polars(table: pa.Table) -> Any:
 
 
 def as_array(table: pa.Table) -> Array:
-    """Return a matrix, row after row in memory.
-
-    Columns are written to their places a few rows at a time, so that these stay in the processor's cache until all
-    columns are there.
-    """
+    """Return a matrix, column after column in memory, as Arrow has them."""
     batches = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     parts = [[column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in batches]
     kind = np.result_type(*(column.dtype for columns in parts for column in columns))
-    matrix, start = np.empty((table.num_rows, table.num_columns), dtype=kind), 0
+    matrix, start = np.empty((table.num_rows, table.num_columns), dtype=kind, order="F"), 0
     for columns in parts:
         stop = start + columns[0].size
-        for first in range(start, stop, _ROWS_IN_CACHE):
-            block = matrix[first : min(first + _ROWS_IN_CACHE, stop)]
-            for j, column in enumerate(columns):
-                block[:, j] = column[first - start : first - start + _ROWS_IN_CACHE]
+        for j, column in enumerate(columns):
+            matrix[start:stop, j] = column
         start = stop
     return matrix

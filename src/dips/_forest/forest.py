@@ -188,10 +188,10 @@ class Forest:
         self._check_columns(X)
 
         def one_chunk(part: slice, window: range, p: Array, wanted: Any) -> int:
-            values = np.ascontiguousarray(X[part], dtype=self.threshold.dtype)
+            values = X[part].astype(self.threshold.dtype, copy=False)
             return kernel.call(
                 f"dips_watch_{self._precision}",
-                *(values, *values.shape, *self._nodes, *self._steps, self.outputs, self.rounds),
+                *(*kernel.matrix(values), *self._nodes, *self._steps, self.outputs, self.rounds),
                 *(self.n_checkpoints, window.start, window.stop, self.base, self.n_outputs, p.shape[1], p, wanted),
             )
 

@@ -18,6 +18,9 @@
 
 #include "kernel_statistics.h"
 
+/* Python compares it with its own, so that functions of older sources are not called with other arguments. */
+EXPORT const int32_t dips_interface = 2;
+
 #define SMALL_TREE 192 /* inner nodes up to which evaluating them all is quicker than walking; measured */
 
 #define REAL float

@@ -14,7 +14,7 @@ import numpy as np
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 
-_NAMES = "dips_statistics"
+_INTERFACE = 2  # that of the functions below; counted up here and in kernel.c when their arguments change
 
 
 @cache
@@ -24,7 +24,7 @@ def library() -> ctypes.CDLL | None:
     if module is None or module.origin is None or os.environ.get("DIPS_KERNEL") == "0":
         return None
     compiled = ctypes.CDLL(module.origin)
-    if not hasattr(compiled, _NAMES):
+    if not hasattr(compiled, "dips_interface") or _number(compiled, "dips_interface") != _INTERFACE:
         warn(f"{module.origin} was compiled from different sources; build it again: pip install -e .")
         return None
     return compiled
@@ -33,7 +33,7 @@ def library() -> ctypes.CDLL | None:
 @cache
 def _statistics() -> tuple[str, ...]:
     """Return the names of the statistics that the kernel computes, in the order of its outputs."""
-    names = ctypes.c_char.in_dll(library(), _NAMES)  # type: ignore[arg-type]
+    names = ctypes.c_char.in_dll(library(), "dips_statistics")  # type: ignore[arg-type]
     return tuple(ctypes.string_at(ctypes.addressof(names)).decode().split())
 
 
@@ -52,11 +52,23 @@ def call(name: str, *arguments: Any) -> int:
     return int(getattr(compiled, name)(*(_as_c(a) for a in arguments)))
 
 
+def matrix(values: Array) -> tuple[Any, ...]:
+    """Return what the kernel reads a matrix by: address, shape, and how many values apart its rows and columns are."""
+    if any(step % values.itemsize for step in values.strides):
+        values = np.ascontiguousarray(values)
+    steps = (step // values.itemsize for step in values.strides)
+    return values.ctypes.data_as(ctypes.c_void_p), *values.shape, *steps
+
+
 def pointers(arrays: dict[str, Array]) -> Any:
     """Return where the kernel writes each of its statistics; nowhere for those not among `arrays`."""
     assert computes(arrays)
     addresses = [arrays[s].ctypes.data if s in arrays else None for s in _statistics()]
     return (ctypes.c_void_p * len(addresses))(*addresses)
+
+
+def _number(compiled: ctypes.CDLL, name: str) -> int:
+    return ctypes.c_int32.in_dll(compiled, name).value
 
 
 def _as_c(argument: Any) -> Any:

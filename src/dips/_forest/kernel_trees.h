@@ -164,23 +164,26 @@ static int64_t NAME(list_columns)(const NAME(step) * steps, int64_t n_steps, int
     return n_asked;
 }
 
-/* Put m rows of X where steps look for them, column after column. */
-INLINE void NAME(fill_columns)(const REAL *X, int m, int64_t n_features, const int32_t *asked, int64_t n_asked,
-                               REAL *restrict columns) {
+/* Put m rows where steps look for them, column after column. */
+INLINE void NAME(fill_columns)(const REAL *rows, int m, int64_t row_step, int64_t column_step, const int32_t *asked,
+                               int64_t n_asked, REAL *restrict columns) {
     for (int64_t k = 0; k < n_asked; k++) {
-        const REAL *x = X + asked[k] / 2;
+        const REAL *x = rows + asked[k] / 2 * column_step;
         REAL *restrict column = columns + (size_t)asked[k] * BLOCK;
-        for (int r = 0; r < m; r++) column[r] = x[r * n_features];
+        if (row_step == 1)
+            memcpy(column, x, (size_t)m * sizeof(REAL));
+        else
+            for (int r = 0; r < m; r++) column[r] = x[r * row_step];
         if (asked[k] % 2)
             for (int r = 0; r < BLOCK; r++) column[r] = column[r] != column[r] ? -(REAL)INFINITY : column[r];
     }
 }
 
 /* The leaf that a row ends in. */
-INLINE int32_t NAME(leaf_of)(NAME(nodes) n, const REAL *row) {
+INLINE int32_t NAME(leaf_of)(NAME(nodes) n, const REAL *row, int64_t column_step) {
     int32_t i = 0;
     while (n.left[i] >= 0) {
-        const REAL x = row[n.feature[i]];
+        const REAL x = row[n.feature[i] * column_step];
         const int goes_left = (x <= n.threshold[i]) | ((x != x) & n.missing_left[i]);
         i = goes_left ? n.left[i] : n.right[i];
     }
@@ -196,20 +199,20 @@ EXPORT int NAME(dips_margins)(const REAL *X, int64_t n, int64_t n_features, cons
     for (int64_t r = 0; r < n; r++)
         for (int64_t t = 0; t < n_trees; t++) {
             const NAME(nodes) tree = NAME(tree_from)(forest, offsets[t]);
-            scores[r * n_outputs + outputs[t]] += tree.value[NAME(leaf_of)(tree, X + r * n_features)];
+            scores[r * n_outputs + outputs[t]] += tree.value[NAME(leaf_of)(tree, X + r * n_features, 1)];
         }
     return 0;
 }
 
-/* Watch n rows of X (n, n_features): the last checkpoint's probabilities (n, C), and in wanted[k], where it is not
-   NULL, statistic k averaged over the checkpoints first..last-1. Returns 0, or -1 where memory ran out. */
-EXPORT WIDEST_VECTORS int NAME(dips_watch)(const REAL *X, int64_t n, int64_t n_features, const int32_t *left,
-                                           const int32_t *right, const int32_t *feature, const REAL *threshold,
-                                           const REAL *value, const uint8_t *missing_left, const int64_t *offsets,
-                                           const NAME(step) * steps, const int64_t *starts, const int32_t *outputs,
-                                           const int64_t *rounds, int64_t n_rounds, int64_t first, int64_t last,
-                                           const REAL *base, int64_t n_outputs, int64_t n_classes, float *p_out,
-                                           float *const *wanted) {
+/* Watch n rows of X, whose rows and columns are so many values apart: the last checkpoint's probabilities (n, C), and in
+   wanted[k], where it is not NULL, statistic k averaged over the checkpoints first..last-1. Returns 0, or -1 where memory
+   ran out. */
+EXPORT WIDEST_VECTORS int NAME(dips_watch)(
+    const REAL *X, int64_t n, int64_t n_features, int64_t row_step, int64_t column_step, const int32_t *left,
+    const int32_t *right, const int32_t *feature, const REAL *threshold, const REAL *value, const uint8_t *missing_left,
+    const int64_t *offsets, const NAME(step) * steps, const int64_t *starts, const int32_t *outputs,
+    const int64_t *rounds, int64_t n_rounds, int64_t first, int64_t last, const REAL *base, int64_t n_outputs,
+    int64_t n_classes, float *p_out, float *const *wanted) {
     const NAME(nodes) forest = {left, right, feature, threshold, value, missing_left};
     sink s;
     REAL *columns = calloc((size_t)n_features * 2 * BLOCK, sizeof(REAL));
@@ -223,9 +226,9 @@ EXPORT WIDEST_VECTORS int NAME(dips_watch)(const REAL *X, int64_t n, int64_t n_f
         out_of_memory ? 0 : NAME(list_columns)(steps, starts[rounds[n_rounds]], n_features, asked);
     for (int64_t row = 0; row < n && !out_of_memory; row += BLOCK) {
         const int m = n - row < BLOCK ? (int)(n - row) : BLOCK;
-        const REAL *rows = X + row * n_features;
+        const REAL *rows = X + row * row_step;
         begin_block(&s);
-        NAME(fill_columns)(rows, m, n_features, asked, n_asked, columns);
+        NAME(fill_columns)(rows, m, row_step, column_step, asked, n_asked, columns);
         for (int k = 0; k < n_outputs; k++)
             for (int r = 0; r < BLOCK; r++) margin[k * BLOCK + r] = base[k];
         for (int64_t e = 0; e < n_rounds; e++) {
@@ -236,7 +239,8 @@ EXPORT WIDEST_VECTORS int NAME(dips_watch)(const REAL *X, int64_t n, int64_t n_f
                     NAME(add_small_tree)(steps + starts[t], n_steps, columns, stack, own);
                 } else {
                     const NAME(nodes) tree = NAME(tree_from)(forest, offsets[t]);
-                    for (int r = 0; r < m; r++) own[r] += tree.value[NAME(leaf_of)(tree, rows + r * n_features)];
+                    for (int r = 0; r < m; r++)
+                        own[r] += tree.value[NAME(leaf_of)(tree, rows + r * row_step, column_step)];
                 }
             }
             if (!is_asked_for(&s, e)) continue;

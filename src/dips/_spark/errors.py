@@ -22,7 +22,8 @@ _KNOWN = (
     ),
     (
         r"No space left on device",
-        "A disk of the cluster is full (No space left on device); free some, or set spark.local.dir to a larger one.",
+        "A disk of the cluster is full (No space left on device) while {doing}; make room there, write to another "
+        "place, or set spark.local.dir to a larger disk.",
     ),
     (
         r"FileNotFoundException|FAILED_READ_FILE|underlying files have been updated|is not a Parquet file",
@@ -67,7 +68,7 @@ def _is_sparks(error: Exception) -> bool:
 def _sentence(text: str, doing: str) -> str:
     for pattern, sentence in _KNOWN:
         if match := re.search(pattern, text):
-            return sentence.format(*match.groups(), version=__version__)
+            return sentence.format(*match.groups(), doing=doing, version=__version__)
     if match := _IN_A_WORKER.search(text):
         return f"Spark failed while {doing}: {match[1]}."
     causes = re.findall(r"^Caused by: ([^\n]+)", text, flags=re.MULTILINE)
