@@ -33,7 +33,7 @@ def scatter(ax, x, classes, title, wrong=None):
 def draw_functions():
     """One table for every kind of function from columns to classes."""
     draws = Draws("cpu", 4)
-    x = standardised(_latent.correlated(draws, 6, ROWS, 2))
+    x = standardised(_latent.correlated(draws, 6, ROWS, 2)[0])
     kinds = (_trees.trees, _functions.linear, _functions.additive, _functions.waves, _functions.products)
     fig, axes = plt.subplots(2, 4, figsize=(9.2, 4.6), layout="constrained")
     for number, (ax, kind) in enumerate(zip(axes.flat, [*kinds, _functions.prototypes], strict=False)):

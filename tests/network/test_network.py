@@ -165,6 +165,16 @@ def test_a_training_begins_with_exported_weights(tmp_path):
         trainer.start_from(tmp_path / "large.npz")
 
 
+def test_the_order_of_names_in_a_file_of_weights_does_not_matter(tmp_path):
+    trainer = NetworkTrainer(TINY, torch.device("cpu"))
+    Weights.random(TINY.model, 3).save(tmp_path / "weights.npz")
+    trainer.start_from(tmp_path / "weights.npz")
+    trainer.steps(1e-9)
+    wanted = Weights.load(tmp_path / "weights.npz").arrays
+    for name, weight in trainer.averaged().named_parameters():
+        assert np.allclose(weight.detach().numpy(), wanted[name], atol=1e-4), name
+
+
 def test_a_network_that_has_grown_deeper_answers_the_same(tmp_path, cells):
     Weights.random(TINY.model, 3).save(tmp_path / "weights.npz")
     answers = []

@@ -23,7 +23,7 @@ def draws():
 
 @pytest.fixture
 def x(draws):
-    return standardised(_latent.correlated(draws, TABLES, ROWS, COLUMNS))
+    return standardised(_latent.correlated(draws, TABLES, ROWS, COLUMNS)[0])
 
 
 def labels_of(draws, x):
@@ -72,6 +72,22 @@ def test_a_cluster_is_told_by_its_rows(draws):
     assert accuracy_above_majority(x, cluster) > 0.2
 
 
+def test_hidden_causes_show_a_little_in_every_column(draws):
+    x, hidden = _latent.correlated(draws, 60, ROWS, 12)
+    assert hidden.shape == (60, ROWS, 4)
+    scores = _functions.linear(draws, hidden, 2)
+    gain = accuracy_above_majority(x, _classes.by_score(draws, scores, CRISP).true)
+    best = accuracy_above_majority(hidden, _classes.by_score(draws, scores, CRISP).true)
+    assert 0.02 < gain < best
+
+
+def test_columns_may_share_one_cause_or_several(draws):
+    _, hidden = _latent.correlated(draws, 200, ROWS, 12)
+    largest = hidden.square().mean(1).amax(1) / hidden.square().mean(1).sum(1)
+    assert (largest > 0.8).float().mean() > 0.1
+    assert (largest < 0.4).float().mean() > 0.1
+
+
 def test_copies_are_correlated_with_their_source(draws):
     x = _latent.with_copies(draws, draws.normal(200, ROWS, COLUMNS))
     correlation = torch.stack([torch.corrcoef(table.T) for table in x]) - torch.eye(COLUMNS)
@@ -95,6 +111,18 @@ def test_levels_are_few_uneven_and_whole(draws, x):
     assert len(set(distinct)) > 3
     commonest = torch.stack([(level == number).float().mean(1) for number in range(9)]).amax(0)
     assert (commonest > 0.5).float().mean() > 0.2
+
+
+def test_the_frequency_of_a_level_tells_its_place_in_some_columns(draws):
+    rank = ranks(draws.normal(200, ROWS, COLUMNS))
+    level = _columns.levels(draws, rank, 6)
+    told = []
+    for places, names in zip(rank.transpose(1, 2).flatten(0, 1), level.transpose(1, 2).flatten(0, 1), strict=True):
+        counts = torch.bincount(names)[names]
+        told.append(torch.corrcoef(torch.stack([places, -counts.float()]))[0, 1].item())
+    told = np.array(told)[~np.isnan(told)]
+    assert np.mean(told > 0.7) > np.mean(told < -0.7) + 0.1
+    assert np.mean(np.abs(told) < 0.5) > 0.2
 
 
 @pytest.mark.parametrize("classes", [2, 7])
@@ -135,6 +163,17 @@ def test_cells_are_missing_in_some_tables_only(draws, x):
     )
     assert 0.4 < (gone == 0).float().mean() < 0.9
     assert gone.max() > 0.2
+
+
+def test_columns_go_missing_together_in_some_tables(draws):
+    rank = ranks(draws.normal(400, 60, COLUMNS))
+    gone = _columns.missing(draws, rank, draws.integers(400, 60, high=2), 2, draws.chance(400, 1, p=0.0)).float()
+    pairs = []
+    for table in gone:
+        gaps = table[:, (table.mean(0) > 0.2) & (table.mean(0) < 0.8)]
+        pairs += torch.corrcoef(gaps.T)[0, 1:].tolist() if gaps.shape[1] > 1 else []
+    assert np.mean(np.array(pairs) > 0.4) > 0.1
+    assert np.mean(np.abs(pairs) < 0.2) > 0.3
 
 
 @pytest.mark.parametrize("classes", [2, 6])

@@ -154,7 +154,7 @@ class NetworkTrainer:
         weights = Weights.load(path).grown(self.settings.model)
         arrays = {name: torch.as_tensor(array, device=self.device) for name, array in weights.arrays.items()}
         self.model.load_state_dict(arrays, strict=True)
-        self.optimiser.mean = {name: array.clone() for name, array in arrays.items()}
+        self.optimiser.mean = {name: arrays[name].clone() for name in self.optimiser.named}  # in the model's own order
 
     def averaged(self) -> Network:
         """A copy of the network with the running mean of its weights."""

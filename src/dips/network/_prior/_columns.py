@@ -23,10 +23,15 @@ def relevant_columns(draws: Draws, tables: int, columns: int) -> Tensor:
 
 
 def levels(draws: Draws, rank: Tensor, most: int) -> Tensor:
-    """Cut ranks into two to `most` uneven levels a column and name the levels in a random order, (B, N, F)."""
+    """Cut ranks into two to `most` uneven levels a column and name the levels in a random order, (B, N, F).
+
+    In a third of the columns the lowest level is the most frequent one and every further level is rarer, as with
+    answers from "never" to "daily".
+    """
     tables, _, columns = rank.shape
     many = draws.log_uniform(tables, columns, 1, low=2.0, high=most + 0.99).floor()
     shares = draws.shares(tables, columns, most) * (torch.arange(most, device=rank.device) < many)
+    shares = torch.where(draws.chance(tables, columns, 1, p=0.35), shares.sort(-1, descending=True).values, shares)
     ends = (shares / shares.sum(-1, keepdim=True)).cumsum(-1)
     level = torch.searchsorted(ends, rank.transpose(1, 2).contiguous()).clamp_max(most - 1)
     return draws.order(tables, columns, most).gather(2, level).transpose(1, 2).contiguous()
@@ -63,7 +68,10 @@ def warped(draws: Draws, z: Tensor, rank: Tensor) -> Tensor:
 
 
 def missing(draws: Draws, rank: Tensor, true: Tensor, classes: int, telling: Tensor) -> Tensor:
-    """Which cells are missing, (B, N, F): by chance, by the value, or, in telling tables (B, 1), by the class."""
+    """Which cells are missing, (B, N, F): by chance, by the value, or, in telling tables (B, 1), by the class.
+
+    In half of the tables columns go missing together, as answers do where a whole part of a form was left out.
+    """
     tables, rows, columns = rank.shape
     touched = draws.chance(tables, 1, columns, p=draws.uniform(tables, 1, 1)) & draws.chance(tables, 1, 1, p=0.4)
     base = draws.uniform(tables, 1, columns, low=-4.0, high=0.3)
@@ -71,4 +79,11 @@ def missing(draws: Draws, rank: Tensor, true: Tensor, classes: int, telling: Ten
     hints = draws.normal(tables, classes, columns) * telling.unsqueeze(-1)
     by_class = hints.gather(1, true.unsqueeze(-1).expand(-1, -1, columns))
     p = torch.sigmoid(base + by_value * (rank - 0.5) + by_class)
-    return draws.chance(tables, rows, columns, p=p) & touched
+    return (_luck(draws, tables, rows, columns) < p) & touched
+
+
+def _luck(draws: Draws, tables: int, rows: int, columns: int, groups: int = 3) -> Tensor:
+    """What p must exceed for a cell to go, (B, N, F): each cell's own, or in half of the tables a group of columns'."""
+    group = draws.integers(tables, 1, columns, high=groups)
+    shared = draws.uniform(tables, rows, groups).gather(2, group.expand(-1, rows, -1))
+    return torch.where(draws.chance(tables, 1, 1, p=0.5), shared, draws.uniform(tables, rows, columns))

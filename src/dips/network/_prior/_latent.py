@@ -8,15 +8,21 @@ from torch import Tensor
 from ._draws import Draws, standardised
 
 
-def correlated(draws: Draws, tables: int, rows: int, columns: int) -> Tensor:
-    """Columns that share a few hidden causes, from not at all to nearly wholly, with normal to heavy tails."""
+def correlated(draws: Draws, tables: int, rows: int, columns: int) -> tuple[Tensor, Tensor]:
+    """Columns (B, N, F) that share hidden causes (B, N, K), one or many, from not at all to nearly wholly.
+
+    Their tails are normal to heavy.
+    """
     factors = max(2, columns // 3)
-    shared = draws.normal(tables, rows, factors) @ (draws.normal(tables, factors, columns) / factors**0.5)
+    hidden = draws.normal(tables, rows, factors)
+    fading = draws.uniform(tables, 1, low=0.2, high=1.2).clamp_max(1.0) ** torch.arange(factors, device=hidden.device)
+    size = fading / fading.norm(dim=1, keepdim=True)
+    shared = hidden @ (draws.normal(tables, factors, columns) * size.unsqueeze(-1))
     own = draws.normal(tables, rows, columns)
     share = draws.uniform(tables, 1, columns) * draws.uniform(tables, 1, 1)
     mixed = share.sqrt() * shared + (1 - share).sqrt() * own
     tail = 1 + 2 * draws.uniform(tables, 1, 1).pow(4)
-    return mixed.sign() * mixed.abs() ** tail
+    return mixed.sign() * mixed.abs() ** tail, hidden * size.unsqueeze(1)
 
 
 def clustered(draws: Draws, tables: int, rows: int, columns: int, clusters: int) -> tuple[Tensor, Tensor]:

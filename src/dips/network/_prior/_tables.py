@@ -79,10 +79,12 @@ def _latent(draws: Draws, tables: int, shape: Shape) -> tuple[Tensor, Tensor, Te
     x_clusters, cluster = clustered(draws, of_clusters, *sizes, clusters)
     owner = draws.order(of_clusters, clusters) % shape.classes
     score_clusters = functional.one_hot(owner.gather(1, cluster), shape.classes).to(x_clusters.dtype)
-    x = torch.cat([x_causes, x_clusters, correlated(draws, plain, *sizes)])
-    scores = torch.cat([score_causes, 4 * score_clusters, x.new_zeros(plain, shape.rows, shape.classes)])
+    x_plain, hidden = correlated(draws, plain, *sizes)
+    score_plain = linear(draws, hidden, shape.classes)  # every column then tells a little
+    x = torch.cat([x_causes, x_clusters, x_plain])
+    scores = torch.cat([score_causes, 4 * score_clusters, score_plain])
     own = torch.cat(
-        [draws.chance(of_causes, 1, p=0.55), draws.chance(of_clusters, 1, p=0.6), draws.chance(plain, 1, p=0.0)]
+        [draws.chance(of_causes, 1, p=0.55), draws.chance(of_clusters, 1, p=0.6), draws.chance(plain, 1, p=0.2)]
     )
     return x, scores, own
 
