@@ -146,6 +146,11 @@ def compared(gain, **changed):
 def test_probabilities_that_are_worse_are_said_to_be():
     assert "probabilities are worse than the plain one's" in " ".join(score_sentences(compared(-0.3)))
     assert "probabilities are worse" not in " ".join(score_sentences(compared(0.3)))
+
+
+def test_models_are_not_compared_on_a_handful_of_rows():
+    told, *_ = score_sentences(compared(-0.3, rows={"test": 4}))
+    assert told == "Only 4 rows were held out, too few to tell which model is better."
     assert "log loss is worse" in score_sentences(compared(-0.3))[0]
 
 

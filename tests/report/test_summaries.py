@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dips._report import summarize
+from dips._report import render, summarize
 from dips._report.points import _MAX_POINTS, short
 from dips._report.quality import _calibration, _roc
 from dips._study import audit
+from dips._tools.files import without_nan
 from dips._tools.shares import wilson
 from tests.patients import patients
 
@@ -53,6 +54,14 @@ def test_shares_by_class_add_up_to_the_suspects(summary):
     assert sum(r["n"] for r in by_class) == 600
     assert all(r["low"] <= r["share"] <= r["high"] for r in by_class)
     assert by_class[0]["instead"][0]["label"] == "well"
+
+
+def test_columns_that_are_not_listed_are_counted(findings, monkeypatch):
+    monkeypatch.setattr("dips._report.summary._MAX_COLUMNS", 2)
+    wide = without_nan(summarize(findings))
+    n = len(findings.schema.columns)
+    assert f"with {len(findings.schema.used)} columns to learn outcome from" in wide["headline"]["data"]
+    assert f"and {n - 2} more columns." in render(wide)
 
 
 def test_an_audit_has_no_models_and_no_scores(summary):

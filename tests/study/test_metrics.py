@@ -64,6 +64,15 @@ def test_intervals_hold_their_value_and_gains_are_paired():
         assert scores["worse"][name]["gain"]["high"] < 0  # for log loss too: a gain is for the better
 
 
+def test_a_few_rows_that_are_all_answered_right_are_no_proof():
+    y = np.array([0, 1, 0, 1])
+    p = np.eye(2)[y]
+    right, wrong = intervals(y, {"right": p, "wrong": p[:, ::-1]}, positive=1, baseline="right").values()
+    assert (right["accuracy"]["value"], right["accuracy"]["high"]) == (1, 1)
+    assert right["accuracy"]["low"] == pytest.approx(0.51, abs=0.01)  # Wilson's interval
+    assert wrong["accuracy"]["high"] == pytest.approx(0.49, abs=0.01)
+
+
 @pytest.mark.parametrize("name", ["ROC AUC", "roc-auc", "roc_auc", " Roc_Auc "])
 def test_a_metric_is_known_however_it_is_written(name):
     assert find_metric(name) == "roc_auc"

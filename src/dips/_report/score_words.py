@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of
+from dips._tools.wording import counted, option
 
 _TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
 _CLEAR = 2  # standard errors
+_ENOUGH = 30  # rows, to compare models on them
 
 
 def score_sentences(summary: dict[str, Any]) -> list[str]:
@@ -15,8 +17,12 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
     chosen = chosen_model(summary)
     if chosen is None:
         return []
-    sentences = []
-    if chosen["name"] != "plain":
+    sentences, n_test = [], summary.get("rows", {}).get("test", _ENOUGH)
+    if n_test < _ENOUGH:
+        sentences.append(
+            f"Only {counted(n_test, 'row was', 'rows were')} held out, too few to tell which model is better."
+        )
+    elif chosen["name"] != "plain":
         plain = next(m for m in summary["models"] if m["name"] == "plain")
         names = [k for k in _TOLD if k != summary["metric"] and k in chosen["test"]]
         told = [_against(k, chosen["test"], plain["test"]) for k in names]
@@ -24,7 +30,8 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
         if chosen["test"]["log_loss"]["gain"]["high"] < 0:
             sentences.append(
                 "The kept model's probabilities are worse than the plain one's, though its answers may be better: "
-                "where you need probabilities, keep the plain model (keep = plain), or decide by log_loss."
+                f"where you need probabilities, keep the plain model ({option('keep', 'plain')}), or decide by log "
+                f"loss ({option('metric', 'log_loss')})."
             )
     sentences += _on_verified(summary, chosen)
     return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)

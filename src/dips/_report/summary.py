@@ -39,6 +39,8 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
             "n_useful": int((account["useful"] & (account["source"] == "given")).sum()),
         },
         "columns": _columns(findings),
+        "n_columns": len(findings.schema.columns),
+        "n_used": len(findings.schema.used),
         "notes": findings.notes,
         "reading": findings.reading,
         "baseline": findings.baseline,

@@ -188,8 +188,7 @@ def title_of(metric: str) -> str:
 
 def _data(summary: dict[str, Any]) -> str:
     rows, unit = summary["rows"], summary["unit"]
-    n_used = sum(c["kind"] in ("number", "category", "date", "text") for c in summary["columns"])
-    columns = f", with {counted(n_used, 'column')} to learn {summary['target']} from" if unit == ROW else ""
+    columns = f", with {counted(summary['n_used'], 'column')} to learn {summary['target']} from" if unit == ROW else ""
     unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
     classes = summary["classes"]
     which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"

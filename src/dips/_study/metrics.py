@@ -11,6 +11,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.resampling import resample_weights
+from dips._tools.shares import wilson
 from dips._tools.wording import option, some_of
 from dips.exceptions import SettingsError
 
@@ -176,7 +177,7 @@ def intervals(
                 draws[model][name].append(compute(w))
     ones = np.ones(n)
     values = {model: {name: f(ones) for name, f in fs.items()} for model, fs in computed.items()}
-    return {
+    found = {
         model: {
             name: _interval(values[model][name], np.asarray(draws[model][name])).to_json()
             | {"gain": _gain(metrics[name], values, draws, model, baseline, name).to_json()}
@@ -184,6 +185,10 @@ def intervals(
         }
         for model in computed
     }
+    for scores in found.values():
+        if "accuracy" in scores:
+            _if_all_are_right(scores["accuracy"], n)
+    return found
 
 
 def scores_on(
@@ -205,6 +210,12 @@ def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, na
     sign = 1 if metric.more_is_better else -1
     differences = sign * (np.asarray(draws[model][name]) - np.asarray(draws[baseline][name]))
     return _interval(sign * (values[model][name] - values[baseline][name]), differences)
+
+
+def _if_all_are_right(accuracy: dict[str, Any], n: int) -> None:
+    """Widen the interval of an accuracy of 0 or 1 to Wilson's: resampling never shows what no row has."""
+    if accuracy["value"] in (0, 1):
+        accuracy["low"], accuracy["high"] = wilson(int(n * accuracy["value"]), n)
 
 
 def _interval(value: float, draws: Array) -> Interval:
