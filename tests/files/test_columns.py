@@ -103,6 +103,7 @@ def test_columns_that_are_not_known_are_ignored_and_said():
     ("new", "words"),
     [
         (TRAINING.drop(columns=["age", "ward"]), r"lacks 2 of the 3 columns .* \(age, ward\)"),
+        (TRAINING.rename(columns={"age": "Age"}), "lacks 1 of .* is unknown, and write 'age', not 'Age'"),
         (TRAINING.assign(age=["old", "young", "old"]), "'age' held numbers .* such as 'old' in row 1"),
         (TRAINING.assign(seen=["2024-05-01", "2024-05-02", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
         (TRAINING.assign(seen=[1, 2, 3]), "'seen' held dates in training, but int64"),

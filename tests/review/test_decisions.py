@@ -4,8 +4,10 @@ import time
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from dips._review.cells import _usual_categories
 from dips._review.decisions import Decisions
 from dips._review.desk import Desk
 from dips._review.queue import Queue
@@ -208,3 +210,16 @@ def test_every_class_has_a_key_as_far_as_they_go(classes, keys):
     codes = np.arange(240) % len(classes)
     material.account["given"] = np.where((codes == 0) & (len(classes) == 12) | (codes > 9), 5, codes)
     assert material.class_keys == keys
+
+
+@pytest.mark.parametrize(
+    ("values", "usual"),
+    [
+        (["a"] * 97 + ["b", "c"], {"a"}),
+        ([f"product {k % 60}" for k in range(1_000)], {f"product {k}" for k in range(60)}),
+        ([f"product {k}" for k in range(100)] + ["product 0"] * 100, None),  # half of the rows have one of their own
+        (["a"] * 19, None),
+    ],
+)
+def test_a_category_is_unusual_only_where_most_rows_have_a_more_frequent_one(values, usual):
+    assert _usual_categories(pd.Series(values)) == usual

@@ -117,7 +117,7 @@ def test_an_id_that_is_called_as_a_column_of_the_account_keeps_its_values(parts)
             "wrong with a probability of 93 %; models that had not seen the row gave",
         ),
         (("no", "yes", np.nan, np.nan, 0.6), "wrong with a probability of 60 %; 'yes' fits better"),
-        (("no", "yes", np.nan, np.nan, 0.4), "wrong with a probability of 40 %; if it is wrong, then 'yes'"),
+        (("no", "yes", np.nan, np.nan, 0.4), "wrong with a probability of 40 %; if it is wrong, 'yes' is likely"),
         (("no", "yes", np.nan, np.nan), "'yes' fits better"),
     ],
 )

@@ -23,7 +23,7 @@ UNSEEN = {
     IMAGE: "networks not trained on the label, or not recently, gave '{label}' {} %",
 }
 OTHER, NO_OTHER = "'{label}' fits better", "no other label fits clearly better"
-IF_WRONG = "if it is wrong, then '{label}'"
+IF_WRONG = "if it is wrong, '{label}' is likely"
 
 
 def phrases(unit: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def reason(
     >>> reason("no", "yes", 0.1, 0.05)
     "hardly learned (confidence 10 %); models that had not seen the row gave 'no' 5 %; 'yes' fits better"
     >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
-    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, then 'yes'"
+    "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, 'yes' is likely"
     """
     parts = []
     if math.isfinite(p_wrong):

@@ -149,10 +149,13 @@ class Schema:
         """Compare a new table with the training table before anything is predicted; return notes."""
         missing = [c.name for c in self.used if c.name not in table.names]
         if missing:
+            alike = {name.lower(): name for name in table.names}
+            other = alike.get(missing[0].lower())
+            renamed = f", and write {missing[0]!r}, not {other!r}" if other else ""
             raise DataError(
                 f"{table.source} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "
-                "a value is unknown."
+                f"a value is unknown{renamed}."
             )
         notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
         known = {*(c.name for c in self.columns), target}

@@ -134,12 +134,21 @@ def _is_usual(value: Any, limits: tuple[Any, Any] | set[Any]) -> bool:
 def _limits(column: Column, raw: pa.ChunkedArray) -> tuple[Any, Any] | set[Any] | None:
     values = column.values(raw)
     if column.kind == "category":
-        counts = values.drop_null().value_counts()
-        n = sum(counts.field("counts").to_pylist()) if len(counts) else 0
-        pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
-        return {value for value, k in pairs if k >= _TAIL * n} if n >= _FEW else None
+        return _usual_categories(pd.Series(values.drop_null().to_pylist(), dtype=object))
     known = pd.Series(values).dropna()
     return (known.quantile(_TAIL), known.quantile(1 - _TAIL)) if known.size >= _FEW else None
+
+
+def _usual_categories(known: pd.Series) -> set[Any] | None:
+    """All but the rarest values; None where rare values are the rule, as among hundreds of products.
+
+    The share of rows whose value nobody else has is the probability that the next row has a new one (Good and Turing).
+    """
+    counts = known.value_counts()
+    n_as_rare = counts.map(counts.groupby(counts).sum().cumsum())  # rows whose value is as rare, or rarer
+    if known.size < _FEW or (counts == 1).sum() > _TAIL * known.size:
+        return None
+    return set(n_as_rare.index[n_as_rare > _TAIL * known.size])
 
 
 def _can_be_shown(table: pa.Table, column: Column) -> bool:
