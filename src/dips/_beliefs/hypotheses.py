@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from dips._tools.arrays import Array
 
@@ -22,7 +22,8 @@ _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and 
 _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
-_P_UNEVEN = 0.05  # prior probability that the noise is not even; more would cost points where it is
+_P_UNEVEN = 0.1  # prior probability that the noise is not even
+_LEAST_FACTOR = 2.0  # how much better than even noise another kind must explain the labels to be believed at all
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,22 @@ def _uneven_noise(c: int, found: Array) -> list[Hypothesis]:
 
 
 def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
-    """Probability of each hypothesis, from how well it explains the labels."""
-    return np.asarray(softmax(log_likelihood + np.array([h.log_prior for h in hypotheses])))
+    """Probability of each hypothesis, from how well it explains the labels.
+
+    Uneven noise is believed only as far as labels speak for it. Where they tell nothing, its prior would otherwise be
+    left as belief, which costs points where noise is even.
+    """
+    log_prior, kinds = np.array([h.log_prior for h in hypotheses]), np.array([h.kind for h in hypotheses])
+    explained = {k: _log_mean(log_likelihood[kinds == k], log_prior[kinds == k]) for k in np.unique(kinds)}
+    lead = np.array([explained[k] - explained[EVEN] for k in kinds]) - np.log(_LEAST_FACTOR)
+    believed = np.where(kinds == EVEN, 1.0, -np.expm1(np.minimum(0, -lead)))
+    probability = believed * softmax(log_likelihood + log_prior)
+    return np.asarray(probability / probability.sum())
+
+
+def _log_mean(log_likelihood: Array, log_prior: Array) -> float:
+    """Log of the mean likelihood of hypotheses, each as probable as its prior says."""
+    return float(logsumexp(log_likelihood + log_prior) - logsumexp(log_prior))
 
 
 def _log_prior_of_even(rates: Array) -> Array:
