@@ -36,6 +36,14 @@ def test_leaning_back_gives_the_rare_class_more_decisions_but_not_all_the_mass()
     assert before < after <= p[:, 1].mean() + 0.05
 
 
+@pytest.mark.parametrize("p_rare", [0.3, 0.45, 0.49])
+def test_rows_that_are_nearly_alike_lean_half_way_and_do_not_jump(p_rare):
+    rng = np.random.RandomState(0)
+    q = p_rare + 0.001 * rng.normal(size=(20, 400))  # twenty tables that differ by next to nothing
+    leaned = [lean_back(np.column_stack([1 - each, each])) @ [-1, 1] for each in q]
+    np.testing.assert_allclose(leaned, np.log((1 - p_rare) / p_rare) / 2, atol=0.05)
+
+
 def test_probabilities_that_decide_as_often_as_they_say_are_left_alone():
     p = np.repeat([[0.98, 0.02], [0.02, 0.98]], 100, axis=0)
     np.testing.assert_allclose(lean_back(p), 0, atol=0.1)
