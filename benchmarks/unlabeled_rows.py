@@ -118,19 +118,24 @@ def records_of(group: str, name: str, n_labels: int, noise: float, seed: int) ->
     return records
 
 
-def by_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy of each method, and what unlabeled rows add to it and to the log loss, of every table and group."""
-    groups = frame.assign(table=frame["group"] + ", all")
-    lines = pd.concat([frame, groups]).groupby(["group", "table", "method", "seed"], sort=False)
-    means = lines[["accuracy", "log_loss"]].mean().unstack("method")
-    added = means.xs(gains.WITH_UNLABELED, axis=1, level="method") - means.xs(
-        gains.WITHOUT_UNLABELED, axis=1, level="method"
+def added(frame: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Accuracy of each method by group and a column, and what unlabeled rows add to it and to the log loss."""
+    means = (
+        frame.groupby(["group", by, "seed", "method"], sort=False)[["accuracy", "log_loss"]].mean().unstack("method")
     )
-    result = (100 * means["accuracy"].groupby(level=["group", "table"], sort=False).mean()).round(1)[list(METHODS)]
-    of_table = added.groupby(level=["group", "table"], sort=False)
-    result["unlabeled rows add"] = of_table["accuracy"].apply(with_error)
-    result["to the log loss"] = of_table["log_loss"].mean().round(3)
-    return result.reset_index("group", drop=True)
+    lines = ["group", by]
+    result = (100 * means["accuracy"].groupby(lines, sort=False).mean()).round(1)[list(METHODS)]
+    for measure, title in {"accuracy": "unlabeled rows add", "log_loss": "to the log loss, in hundredths"}.items():
+        difference = means[measure][gains.WITH_UNLABELED] - means[measure][gains.WITHOUT_UNLABELED]
+        result[title] = difference.groupby(lines, sort=False).apply(with_error)
+    return result.reset_index("group")
+
+
+def tables_of(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """What is printed: by group, by table, and by number of labels."""
+    yield "by group", added(frame.assign(all="all"), "all")
+    yield "by table", added(frame, "table")
+    yield "by labels", added(frame, "labels")
 
 
 def cells(n_seeds: int, groups: list[str]) -> Iterator[tuple[Any, ...]]:
@@ -145,7 +150,8 @@ def main() -> None:
     n_seeds, jobs = ([int(a) for a in sys.argv[1:3]] + [5, 2][len(sys.argv[1:3]) :])[:2]
     groups = sys.argv[3:] or list(GROUPS)
     frame = run_grid("unlabeled_rows", records_of, cells(n_seeds, groups), jobs)
-    show(f"What unlabeled rows add, {n_seeds} seeds", by_table(frame))
+    for title, table_of in tables_of(frame):
+        show(f"What unlabeled rows add, {title}, {n_seeds} seeds", table_of)
 
 
 if __name__ == "__main__":
