@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from platformdirs import user_cache_dir
-
 from dips._tools.files import whole_file
 from dips.exceptions import DataError
 
@@ -50,6 +48,8 @@ class Remote:
 
 def cache_folder() -> Path:
     """Where downloaded files are kept: ``$DIPS_CACHE``, or the user's cache folder of the operating system."""
+    from platformdirs import user_cache_dir  # only who downloads a file needs it
+
     return Path(os.environ.get("DIPS_CACHE") or user_cache_dir("dips", appauthor=False, opinion=False))
 
 

@@ -22,13 +22,13 @@ from ._trees import trees
 
 Function = Callable[[Draws, Tensor, int], Tensor]
 FUNCTIONS: tuple[tuple[Function | None, float], ...] = (
-    (trees, 0.28),
-    (None, 0.20),
-    (waves, 0.12),
-    (additive, 0.10),
-    (linear, 0.10),
+    (trees, 0.30),
+    (None, 0.26),
+    (waves, 0.10),
+    (additive, 0.08),
+    (linear, 0.08),
     (products, 0.10),
-    (prototypes, 0.10),
+    (prototypes, 0.08),
 )  # share of the tables that each function scores; None: rules over categories
 SIMPLE: tuple[tuple[Function | None, float], ...] = ((linear, 0.5), (additive, 0.5))
 
