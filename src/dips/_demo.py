@@ -84,7 +84,7 @@ def main() -> None:
 
 def _summary(trials: dict[str, list[DemoTrial]]) -> Table:
     table = Table(
-        title=f"Test accuracy %: {N_LABELED} labels, {NOISE:.0%} of them wrong ({N_SEEDS} seeds, mean ± std. error)",
+        title=f"Test accuracy %: {N_LABELED} labels, {100 * NOISE:.0f} % wrong ({N_SEEDS} seeds, mean ± std. error)",
         box=SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
@@ -141,7 +141,7 @@ def _draw_accuracy(axis: Any, trials: dict[str, list[DemoTrial]]) -> None:
     axis.set_ylim(50, 112)
     axis.set_yticks(range(50, 101, 10))
     axis.set_ylabel("test accuracy %")
-    axis.set_title(f"{N_LABELED} labels, {NOISE:.0%} of them wrong")
+    axis.set_title(f"{N_LABELED} labels, {100 * NOISE:.0f} % of them wrong")
     axis.legend(loc="upper left", fontsize=8, frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
 
