@@ -19,8 +19,9 @@ class KilledError(Exception):
     pass
 
 
-def run_with(path, plan=PLAN, n_steps=30, seed=0):
-    return ImageRounds(pool(), recipe(n_steps=n_steps), plan, ImageAuto(n_folds=3, least_noise=0), seed, path=path)
+def run_with(path, plan=PLAN, n_steps=30, seed=0, pretrain_steps=0):
+    how = recipe(n_steps=n_steps, pretrain_steps=pretrain_steps)
+    return ImageRounds(pool(), how, plan, ImageAuto(n_folds=3, least_noise=0), seed, path=path)
 
 
 def kill_at(run, step):
@@ -33,18 +34,19 @@ def without_times(history):
     return [{k: v for k, v in record.items() if k != "elapsed_s"} for record in history]
 
 
-@pytest.mark.parametrize("step", [8, 24])
-def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step):
-    through = run_with(None)
+@pytest.mark.parametrize(("step", "pretrain_steps"), [(8, 0), (24, 0), (24, 10)])
+def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step, pretrain_steps):
+    through = run_with(None, pretrain_steps=pretrain_steps)
     interleave([through.proceed()])
     with pytest.raises(KilledError):
-        kill_at(run_with(tmp_path / "run.pt"), step)
-    continued = run_with(tmp_path / "run.pt")
+        kill_at(run_with(tmp_path / "run.pt", pretrain_steps=pretrain_steps), step)
+    continued = run_with(tmp_path / "run.pt", pretrain_steps=pretrain_steps)
     interleave([continued.proceed()])
     assert torch.equal(weights(through.training.network), weights(continued.training.network))
     assert (through.training.probabilities() == continued.training.probabilities()).all()
     assert (through.useful == continued.useful).all()
     assert without_times(through.history) == without_times(continued.history)
+    assert (continued.recipe.start is None) == (pretrain_steps == 0)
     assert {k: v.tolist() for k, v in through.curves.items()} == {k: v.tolist() for k, v in continued.curves.items()}
 
 
@@ -55,7 +57,9 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
     assert again.training.n_done == 30
 
 
-@pytest.mark.parametrize("other", [{"n_steps": 33}, {"seed": 1}, {"plan": CurationPlan(41, 3, 3)}])
+@pytest.mark.parametrize(
+    "other", [{"n_steps": 33}, {"seed": 1}, {"plan": CurationPlan(41, 3, 3)}, {"pretrain_steps": 5}]
+)
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
     interleave([run_with(tmp_path / "run.pt").proceed()])
     with pytest.raises(ValueError, match="other settings or data, so training cannot continue from it"):

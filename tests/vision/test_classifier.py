@@ -122,7 +122,7 @@ def test_the_log_is_json_lines_with_the_accuracy_on_validation_images(tmp_path):
     clf = classifier(curator="percentile", log=tmp_path / "log.jsonl")
     clf.fit(colors()[0], dirty_labels(), *colors(30, random_state=1))
     records = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert {"checkpoint", "curation"} == {record["event"] for record in records}
+    assert {"pretraining", "checkpoint", "curation"} == {record["event"] for record in records}
     assert records[-1]["accuracy"] > 0.8
     assert clf.history_["accuracy"].iloc[-1] == records[-1]["accuracy"]
 

@@ -121,7 +121,8 @@ def _fit(
         observer.message("training without the held-out labels", 0.1)
         held_out = scored(album, settings, split.test, state / "held_out", log, observer)
     observer.message("training on all labels", 0.1 if split is None else 0.5)
-    clf = trained(album, settings, None, state / "all", log, observer)
+    start = None if held_out is None else held_out.pretrained
+    clf = trained(album, settings, None, state / "all", log, observer, start)
     observer.message("writing", 0.95)
     findings = findings_of_album(album, clf, settings, config, log, [] if held_out is None else held_out.in_words())
     make_folder(place.staging / "model")

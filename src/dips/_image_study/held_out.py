@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from torch import Tensor
 
 from dips._image_study.album import Album
 from dips._image_study.settings import FILE, ImageSettings
@@ -41,6 +42,7 @@ class HeldOut:
     n_verified : how many of these labels somebody has checked
     on_verified : the scores by these alone; empty where they are too few
     baseline : the most frequent label, and the accuracy of always answering it
+    pretrained : what the network learned from the images alone, which need not be learned again
     """
 
     frame: pd.DataFrame
@@ -48,6 +50,7 @@ class HeldOut:
     n_verified: int
     on_verified: dict[str, Any]
     baseline: dict[str, Any]
+    pretrained: dict[str, Tensor] | None = None
 
     def in_words(self) -> list[str]:
         """Say how good it is."""
@@ -94,6 +97,7 @@ def scored(
         int(is_verified.sum()),
         _without_gain(on_verified),
         {"label": str(clf.classes_[counts.argmax()]), "accuracy": float(counts.max() / codes.size)},
+        clf.pretrained_weights_,
     )
 
 

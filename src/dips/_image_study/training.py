@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from dips._estimators.reasons import IMAGE
 from dips._image_study.album import Album, file_record, source_of
 from dips._image_study.settings import FILE, ImageSettings
@@ -27,8 +29,12 @@ def trained(
     checkpoint: Path | None,
     log: WarningLog,
     observer: Observer,
+    start: dict[str, Tensor] | None = None,
 ) -> ImageClassifier:
-    """A classifier fitted on all labels but hidden ones, whose images are used as unlabeled."""
+    """A classifier fitted on all labels but hidden ones, whose images are used as unlabeled.
+
+    `start` are weights that another one was pretrained to on the same images.
+    """
     clf = ImageClassifier(
         settings.network,
         curator=settings.curator,
@@ -44,7 +50,7 @@ def trained(
         labels, verified = labels.where(~hidden, None), verified & ~hidden
     with caught_warnings() as messages:
         before = album.labels_before
-        fit_observed(clf, album.images, labels, verified=verified, y_given=before, observer=observer)
+        fit_observed(clf, album.images, labels, verified=verified, y_given=before, observer=observer, start=start)
     log.add("the network", messages)
     return clf
 

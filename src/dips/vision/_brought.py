@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from dips.exceptions import InputError
+from dips.vision._last_layer import last_linear, replace_layer
 
 _PRETRAINED = "pretrained"
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))  # mean and deviation of pixels from 0 to 1
@@ -57,12 +58,11 @@ def build_brought(name: str, n_classes: int, n_channels: int, pretrained: bool =
 
 def _from_torchvision(module: ModuleType, model: str, pretrained: bool, n_classes: int, n_channels: int) -> nn.Module:
     network = module.models.get_model(model, weights="DEFAULT" if pretrained else None)
-    layers = [name for name, layer in network.named_modules() if isinstance(layer, nn.Linear)]
-    if not layers:
+    name = last_linear(network)
+    if name is None:
         raise InputError(f"{model} of torchvision does not end in a linear layer; pass a function that makes yours.")
-    parent, _, last = layers[-1].rpartition(".")
-    old = network.get_submodule(layers[-1])
-    setattr(network.get_submodule(parent), last, nn.Linear(old.in_features, n_classes, bias=old.bias is not None))
+    old = network.get_submodule(name)
+    replace_layer(network, name, nn.Linear(old.in_features, n_classes, bias=old.bias is not None))
     return BroughtNetwork(network, _scaling(*_IMAGENET, n_channels) if pretrained else None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,10 @@ def describe(pool: ImagePool, *settings: Any, verified: Verified | None = None) 
 def save(path: Path, run: ImageRounds) -> None:
     """Save the state of a training between two rounds."""
     state = {name: getattr(run, name) for name in _KEPT} | {"curator": learned(run.curator)}
-    write_whole(path, packed({"described": run.described, "training": run.training.state(), "run": state}))
+    write_whole(
+        path,
+        packed({"described": run.described, "start": run.recipe.start, "training": run.training.state(), "run": state}),
+    )
 
 
 def load(path: Path, run: ImageRounds) -> None:
@@ -45,4 +49,5 @@ def load(path: Path, run: ImageRounds) -> None:
         for name in _KEPT:
             setattr(run, name, state["run"][name])
         relearn(run.curator, state["run"]["curator"])
+        run.recipe = replace(run.recipe, start=state["start"])
         run.training.restore(state["training"])

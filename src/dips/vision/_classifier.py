@@ -34,11 +34,11 @@ _POSITIVE = [Interval(Integral, 1, None, closed="left")]
 class ImageClassifier(ClassifierMixin, BaseEstimator):
     """Semi-supervised learning from images of which few are labeled, some of them wrongly.
 
-    First, short trainings that each leave out a part of the labels estimate how many labels are wrong. If none are
-    shown to be, FixMatch or FreeMatch is trained on all labels, as if there were no curator. Otherwise every label is
-    judged by how it was learned, in a warm-up on the labeled images alone and then after each round of the training, so
-    a suspect may become useful again. Labels are always judged by the averaged network in evaluation mode, on images
-    without augmentation.
+    First the network learns from the images alone, without labels. Then short trainings that each leave out a part of
+    the labels estimate how many labels are wrong. If none are shown to be, FixMatch or FreeMatch is trained on all
+    labels, as if there were no curator. Otherwise every label is judged by how it was learned, in a warm-up on the
+    labeled images alone and then after each round of the training, so a suspect may become useful again. Labels are
+    always judged by the averaged network in evaluation mode, on images without augmentation.
 
     Parameters
     ----------
@@ -58,6 +58,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Number of rounds. Labels are judged at the start and after each round but the last.
     warm_up_steps : int, default=1000
         Number of training steps on the labeled images alone, for curators that begin with a warm-up.
+    pretrain_steps : int, optional
+        Number of training steps before any label is looked at, in which the network learns which two views are of the
+        same image. None takes as many as `n_steps`, but at most 400 passes over the images, and 0 for networks that are
+        not of this package. With 0 there is no pretraining.
     pilot_steps : int, optional
         Number of training steps of each pilot, the short trainings by which the default estimates the noise; None
         takes a tenth of `n_steps`, but at least 2,000 and at most 4,000.
@@ -91,6 +95,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     network_, scaling_, views_ : the averaged network, the scaling of its input, and the views that are averaged
+    pretrained_weights_ : what the network learned from the images alone, by name; None without pretraining
     image_size_ : height and width of the fitted images
     classes_ : the classes
     history_ : data frame, one row per round; round 0 is the curation at the start
@@ -126,6 +131,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "n_steps": _POSITIVE,
         "n_rounds": _POSITIVE,
         "warm_up_steps": _POSITIVE,
+        "pretrain_steps": [Interval(Integral, 0, None, closed="left"), None],
         "pilot_steps": [*_POSITIVE, None],
         "batch_size": _POSITIVE,
         "unlabeled_ratio": _POSITIVE,
@@ -151,6 +157,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         n_steps: int = 20_000,
         n_rounds: int = 20,
         warm_up_steps: int = 1000,
+        pretrain_steps: int | None = None,
         pilot_steps: int | None = None,
         batch_size: int = 64,
         unlabeled_ratio: int = 7,
@@ -172,6 +179,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.n_steps = n_steps
         self.n_rounds = n_rounds
         self.warm_up_steps = warm_up_steps
+        self.pretrain_steps = pretrain_steps
         self.pilot_steps = pilot_steps
         self.batch_size = batch_size
         self.unlabeled_ratio = unlabeled_ratio

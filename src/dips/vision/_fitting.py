@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS, build_network, check_network
 from dips.vision._optimizer import Schedule
+from dips.vision._pretraining import usual_pretrain_steps
 from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._training import Recipe
 from dips.vision._turns import interleave
@@ -54,15 +56,28 @@ def recipe_of(clf: ImageClassifier) -> Recipe:
         clf.batch_size,
         clf.unlabeled_ratio,
         Augmentation() if clf.augmentation is None else clf.augmentation,
-        clf.compiled,
+        compiled=clf.compiled,
     )
 
 
 def fit_observed(
     clf: ImageClassifier, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None,
-    y_given: Any = None, observer: Observer | None = None,
+    y_given: Any = None, observer: Observer | None = None, start: dict[str, torch.Tensor] | None = None,
 ) -> None:  # fmt: skip
-    """Fit a classifier, watched by an observer of one's own; the others are the parameters of its ``fit``."""
+    """Fit a classifier, watched by an observer of one's own; the others are the parameters of its ``fit``.
+
+    `start` are the weights of a pretraining on the same images, which is then not repeated.
+    """
+    run, labels = prepared(clf, X, y, X_val, y_val, verified, y_given, observer, start)
+    interleave([run.proceed()])
+    keep(clf, run, labels, row_names(y))
+
+
+def prepared(
+    clf: ImageClassifier, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None,
+    y_given: Any = None, observer: Observer | None = None, start: dict[str, torch.Tensor] | None = None,
+) -> tuple[ImageRounds, Labels]:  # fmt: skip
+    """The rounds of a fit, not yet run, and its labels; refuses bad input."""
     images = as_images(X)
     labels = labels_of_rows(clf, y, images.shape[0], "images")
     checked = check_verified(verified, y_given, [labels])[0]
@@ -74,27 +89,26 @@ def fit_observed(
     device = _distributed.join(device_of(clf.device))
     scaling = _brought_scaling(recipe.network, labels.classes.size, images.shape[3], device)
     pool = ImagePool.of(images, labels.codes, labels.classes.size, device, clf.stream, scaling)
-    seed = _distributed.agreed(int(check_random_state(clf.random_state).randint(_MAX_SEED)), device)
-    validation = _validation(X_val, y_val, labels, images.shape[3], device)
-    rounds = ImageRounds(
+    n_steps = usual_pretrain_steps(recipe, len(images)) if clf.pretrain_steps is None else clf.pretrain_steps
+    run = ImageRounds(
         pool,
-        recipe,
+        replace(recipe, pretrain_steps=n_steps, start=start),
         plan,
         curator,
-        seed,
-        validation=validation,
+        _distributed.agreed(int(check_random_state(clf.random_state).randint(_MAX_SEED)), device),
+        validation=_validation(X_val, y_val, labels, images.shape[3], device),
         observer=observer,
         path=checkpoint,
         verified=checked,
     )
-    interleave([rounds.proceed()])
-    _keep(clf, rounds, labels, row_names(y))
+    return run, labels
 
 
-def _keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
+def keep(clf: ImageClassifier, run: ImageRounds, labels: Labels, index: pd.Index | None) -> None:
     """Give the classifier what was learned."""
     clf.classes_, clf.curator_ = labels.classes, run.curator
     clf.network_, clf.scaling_ = run.training.averaged, run.pool.scaling
+    clf.pretrained_weights_ = run.recipe.start
     clf.views_ = averaged_views(run.recipe.augmentation.flip) if clf.average_views else AS_IT_IS
     clf.image_size_ = (run.pool.images.shape[1], run.pool.images.shape[2])
     clf.history_ = pd.DataFrame(run.history)

@@ -48,7 +48,7 @@ def apply_operation(x: Tensor, drawn: Tensor, magnitude: Tensor, sign: Tensor) -
         return (drawn == OPERATIONS.index(name))[:, None, None, None]
 
     # Blends with a degenerate image: black, gray, flat, smooth.
-    gray = _gray(x)
+    gray = gray_of(x)
     plain = torch.where(is_drawn("brightness"), 0.0, x)
     plain = torch.where(is_drawn("color"), gray, plain)
     plain = torch.where(is_drawn("contrast"), gray.mean(dim=(1, 2, 3), keepdim=True), plain)
@@ -83,7 +83,8 @@ def _move(x: Tensor, drawn: Tensor, amount: Tensor) -> Tensor:
     return torch.where(is_inside[..., None], moved, GRAY)
 
 
-def _gray(x: Tensor) -> Tensor:
+def gray_of(x: Tensor) -> Tensor:
+    """The luminance (n, height, width, 1) of images; the mean of their channels where these are not three."""
     if x.shape[3] != len(_LUMA):
         return x.mean(dim=3, keepdim=True)
     red, green, blue = x.split(1, dim=3)

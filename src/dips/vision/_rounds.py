@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from dips.curators._image_auto import ImageAuto
 from dips.vision import _checkpoint, _distributed
 from dips.vision._gate import Gate
 from dips.vision._image_pool import ImagePool
+from dips.vision._pretraining import check_pretrainable, pretrain
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
 from dips.vision._verdicts import Verdicts
@@ -106,14 +107,19 @@ class ImageRounds:
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
         self.verified = verified or Verified.nothing(self.labels.size)
-        self.described = _checkpoint.describe(pool, recipe, plan, curator, seed, verified=self.verified)
+        self.described = _checkpoint.describe(
+            pool, replace(recipe, start=None), plan, curator, seed, verified=self.verified
+        )
         self.rows = np.flatnonzero(self.is_given)
         self.seed = seed
         rng = np.random.RandomState(seed)
         self.order = rng.permutation(self.rows.size)
-        seeds = rng.randint(_MAX_SEED, size=4).tolist()
-        seed_of_training, self.seed_of_warm_up, self.seed_of_folds, self.seed_of_pilots = seeds
-        self.training = Training(pool, recipe, self.rows, seed_of_training)
+        seeds = rng.randint(_MAX_SEED, size=5).tolist()
+        self._seed_of_training, self.seed_of_warm_up, self.seed_of_folds, self.seed_of_pilots = seeds[:4]
+        self._seed_of_pretraining = seeds[4]
+        self.training = Training(pool, recipe, self.rows, self._seed_of_training)
+        if recipe.pretrain_steps:
+            check_pretrainable(self.training.network)
         self.useful = np.ones(self.labels.size, dtype=bool)  # labels to train on, and pseudo-labels that may be used
         self.confidence, self.aleatoric, self.p_wrong = np.full((3, self.labels.size), np.nan)
         self.p_wrong[self.verified.mask] = 0.0
@@ -142,7 +148,11 @@ class ImageRounds:
                 _checkpoint.save(self.path, self)
 
     def _start(self) -> Iterator[None]:
-        """Judge the labels before the training."""
+        """Pretrain the network, and judge the labels before the training."""
+        if self.recipe.pretrain_steps and self.recipe.start is None:
+            start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.observer)
+            self.recipe = replace(self.recipe, start=start)
+            self.training = Training(self.pool, self.recipe, self.rows, self._seed_of_training)
         if self.judging is not None:
             was_useful = self.useful.copy()
             yield from self.judging.start()

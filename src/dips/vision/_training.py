@@ -40,6 +40,8 @@ class Recipe:
     batch_size : labeled images per step
     unlabeled_ratio : unlabeled images for each labeled one (mu)
     augmentation : how images are varied
+    pretrain_steps : steps on the images alone, before any label is looked at
+    start : weights that the network begins with, all but those of its last layer; None draws them
     compiled : whether the step is compiled and recorded; None does so on a GPU
     """
 
@@ -49,6 +51,8 @@ class Recipe:
     batch_size: int = 64
     unlabeled_ratio: int = 7
     augmentation: Augmentation = field(default_factory=Augmentation)
+    pretrain_steps: int = 0
+    start: dict[str, Tensor] | None = None
     compiled: bool | None = None
 
     @property
@@ -77,6 +81,8 @@ class Training:
         self._graph: torch.cuda.CUDAGraph | None = None
         with self.on_stream():
             network = build_network(recipe.network, pool.n_classes, pool.images.shape[3], seed)
+            if recipe.start is not None:
+                network.load_state_dict(recipe.start, strict=False)
             self.network = network.to(device, memory_format=torch.channels_last)
             self.averaged = copy.deepcopy(self.network).eval()
             self.optimizer = Optimizer(self.network, self.averaged, recipe.schedule)
@@ -86,16 +92,26 @@ class Training:
             self._rows = torch.zeros(pool.images.shape[0], dtype=torch.long, device=device)
             self._n_rows = torch.zeros((), device=device)
             self._pseudo_useful = torch.ones(pool.images.shape[0], dtype=torch.bool, device=device)
-            self._sizes, n_random = _sizes(recipe), 1 + recipe.augmentation.n_strong
+            self._sizes = _sizes(recipe)
             generator = torch.Generator("cpu" if pool.is_streamed else device)
             generator.manual_seed(seed + 1_000_003 * _distributed.rank())
             self._generator, self._feed = generator, None
             if pool.is_streamed:
-                self._feed = Feed(pool, self._sizes, n_random, generator)
+                self._feed = Feed(pool, self._sizes, self.n_random, generator)
                 self._u = self._feed.now.u
             else:
-                self._u = torch.empty(sum(self._sizes) + self._sizes[1], n_random, device=device)
+                self._u = torch.empty(sum(self._sizes) + self._sizes[1], self.n_random, device=device)
         self.use(rows)
+
+    @property
+    def n_random(self) -> int:
+        """Random numbers of each view, the one that draws its image among them."""
+        return 1 + self.recipe.augmentation.n_strong
+
+    @property
+    def batch_maker(self) -> Callable[..., Batch]:
+        """The function that makes a step's batch; a plain one, so that it is compiled once for all trainings."""
+        return _make_batch
 
     @contextmanager
     def on_stream(self) -> Iterator[None]:
@@ -156,7 +172,7 @@ class Training:
 
     def batch(self) -> Batch:
         """Draw and augment one step's images."""
-        make = self._fast(_make_batch)
+        make = self._fast(self.batch_maker)
         augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._pseudo_useful, self._u)
         fed = None if self._feed is None else self._feed.now
         with torch.no_grad():
@@ -243,12 +259,7 @@ def _make_batch(
 ) -> Batch:
     """Take the step's images from the pool on the device, or those that were fed, and augment them."""
     for_labeled, for_weak, for_strong = u.split([*sizes, sizes[1]])
-    if fed is None:
-        labeled, unlabeled = drawn_rows(u, rows, n_rows, pool.images.shape[0], sizes)
-        images, at_labeled, at_unlabeled = pool.images, labeled, unlabeled
-    else:
-        labeled, unlabeled = fed.rows.split(sizes)
-        images, (at_labeled, at_unlabeled) = fed.images, torch.arange(sum(sizes), device=u.device).split(sizes)
+    images, (labeled, unlabeled), (at_labeled, at_unlabeled) = images_of_step(pool, rows, n_rows, u, sizes, fed)
     weak_labeled = augmentation.weak(images, at_labeled, for_labeled[:, 1 : 1 + N_WEAK])
     weak = augmentation.weak(images, at_unlabeled, for_weak[:, 1 : 1 + N_WEAK])
     strong = augmentation.strong(images, at_unlabeled, for_strong[:, 1:])
@@ -259,6 +270,16 @@ def _make_batch(
         pool.scaling(strong, dtype),
         pseudo_useful[unlabeled],
     )
+
+
+def images_of_step(
+    pool: ImagePool, rows: Tensor, n_rows: Tensor, u: Tensor, sizes: tuple[int, int], fed: Fed | None
+) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """Images; rows of the pool that the step draws, labeled and unlabeled; and where among the images these are."""
+    if fed is None:
+        drawn = drawn_rows(u, rows, n_rows, pool.images.shape[0], sizes)
+        return pool.images, drawn, drawn
+    return fed.images, fed.rows.split(sizes), torch.arange(sum(sizes), device=u.device).split(sizes)
 
 
 def _loss(

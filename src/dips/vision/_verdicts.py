@@ -14,7 +14,7 @@ from dips._tools.arrays import Array, Rows
 from dips.curators._base import Evidence
 from dips.vision._method import Supervised
 from dips.vision._pilots import Pilots, shortened
-from dips.vision._training import Training
+from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
 
 if TYPE_CHECKING:
@@ -30,8 +30,11 @@ class Verdicts:
 
     def __init__(self, run: ImageRounds) -> None:
         self.run = run
-        self._warm_up = shortened(run.recipe, run.plan.warm_up_steps, Supervised())
         self._n_parts = getattr(run.curator, "n_sit_out", 0)
+
+    @property
+    def _warm_up(self) -> Recipe:
+        return shortened(self.run.recipe, self.run.plan.warm_up_steps, Supervised())
 
     def start(self) -> Iterator[None]:
         """Judge the labels by a network trained on them alone."""

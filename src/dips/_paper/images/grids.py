@@ -9,6 +9,7 @@ from dips._paper.images.trial import ImageTrial
 
 METHODS = {"fixmatch": "FixMatch", "freematch": "FreeMatch"}
 _CURATORS = ("none", "percentile", "auto")  # percentile is the authors' rule for images
+_PRETRAINED = ("none", "auto")
 _TITLES = {"none": "", "auto": "+default", "dips": "+DIPS thresholds"}
 _MEMORY = {"freematch": 0.99}  # its paper's 0.999 takes a thousand steps to rise, too long for short schedules
 _WARM_UP_STEPS, _ROUNDS, _LEAST_STEPS_A_ROUND = 1000, 20, 5
@@ -19,7 +20,7 @@ def compared(plan: Plan, data: str, noise: str | float, n_labeled: int, method: 
     if data not in plan.data:
         return
     for seed in plan.seeds:
-        for curator in curators(plan):
+        for curator, pretrained in arms(plan):
             trial = ImageTrial(
                 data,
                 seed,
@@ -32,9 +33,20 @@ def compared(plan: Plan, data: str, noise: str | float, n_labeled: int, method: 
                 plan.n_steps,
                 warm_up_steps=min(_WARM_UP_STEPS, plan.n_steps),
                 rounds=max(1, min(_ROUNDS, plan.n_steps // _LEAST_STEPS_A_ROUND)),
+                pretrained=pretrained,
                 max_images=plan.max_unlabeled,
             )
-            yield Cell(trial, {"method": METHODS[method] + title_of(curator), "data": data})
+            title = METHODS[method] + "+pretraining" * pretrained + title_of(curator)
+            yield Cell(trial, {"method": title, "data": data})
+
+
+def arms(plan: Plan) -> Iterator[tuple[str, bool]]:
+    """Each curator, and whether the network is pretrained, which only none and the default are compared with."""
+    for curator in curators(plan):
+        yield curator, False
+    for curator in curators(plan):
+        if curator in _PRETRAINED:
+            yield curator, True
 
 
 def curators(plan: Plan) -> tuple[str, ...]:

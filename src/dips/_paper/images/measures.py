@@ -103,7 +103,7 @@ def train_and_measure(
 
 def _rehearse(pool: ImagePool, recipe: Recipe, curator: Curator, seed: int) -> None:
     """Compile everything that the training needs, so that its time is that of the training alone."""
-    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4))
+    brief = replace(recipe, schedule=replace(recipe.schedule, n_steps=4), pretrain_steps=min(recipe.pretrain_steps, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a curator thinks after four steps means nothing
         interleave(
@@ -129,7 +129,7 @@ class _Account(Observer):
         if record["event"] == "checkpoint":
             of_checkpoint = ("round", "step", "accuracy", "elapsed_s", "coverage", "loss")
             self.curve.append({name: record[name] for name in of_checkpoint})
-        else:
+        elif record["event"] == "curation":
             judged = self._judged(record["useful"])
             self.curation.append({"round": record["round"], **judged, "n_returned": record["n_useful_again"]})
 

@@ -13,10 +13,12 @@ from dips._paper.engine.tables import means, paired, with_error
 from dips._paper.experiment import Report
 
 _ROUNDS = (0, 1, 2, 5, 10)  # of the table, and the last one
-_COLORS = {  # by curator
+_COLORS = {  # by what is added to the method
     "": "#7f7f7f",
     "percentile": "#d6337f",
     "default": "#2f6fde",
+    "pretraining": "#444444",
+    "pretraining+default": "#12337f",
     "DIPS thresholds": "#2a9d6f",
     "small loss": "#e08a1e",
     "fluctuation": "#8a63d2",

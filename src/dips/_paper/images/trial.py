@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dips import __version__
@@ -27,6 +27,7 @@ class ImageTrial:
     curator : "none", "percentile" (the authors' rule), "auto" (the default), "dips", "small_loss", ...
     network, n_steps, lr, batch_size, unlabeled_ratio : as in :class:`dips.vision.ImageClassifier`
     warm_up_steps, rounds, checkpoints : when labels are judged; the accuracy is recorded at every checkpoint
+    pretrained : whether the network learns from the images alone first, as it does by default
     max_images : at most so many training images, and test images
     """
 
@@ -45,6 +46,7 @@ class ImageTrial:
     checkpoints: int = 5
     batch_size: int = 64
     unlabeled_ratio: int = 7
+    pretrained: bool = False
     max_images: int | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -75,16 +77,20 @@ class ImageTrial:
         from dips.curators._choose import resolve_curator
         from dips.vision._fitting import METHODS
         from dips.vision._optimizer import Schedule
+        from dips.vision._pretraining import usual_pretrain_steps
         from dips.vision._rounds import CurationPlan
         from dips.vision._training import Recipe
 
         data = some_of(sets.read(self.data), self.max_images)
         method = METHODS[self.method](**({} if self.memory is None else {"memory": self.memory}))
         schedule = Schedule(self.n_steps, lr=self.lr)
+        recipe = Recipe(self.network, method, schedule, self.batch_size, self.unlabeled_ratio)
+        if self.pretrained:
+            recipe = replace(recipe, pretrain_steps=usual_pretrain_steps(recipe, len(data.X_train)))
         outcome = train_and_measure(
             data,
             noisy_labels(data, self.noise, self.n_labeled, self.seed),
-            Recipe(self.network, method, schedule, self.batch_size, self.unlabeled_ratio),
+            recipe,
             CurationPlan(self.warm_up_steps, self.rounds, self.checkpoints),
             resolve_curator(self.curator, "images"),
             self.seed,
