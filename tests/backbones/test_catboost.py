@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,3 +88,17 @@ def test_settings_keep_the_name_under_which_they_were_given():
     assert set(varied) == {"max_depth", "eta", "n_estimators", "rsm"}
     assert varied["max_depth"] <= 8
     given.set_params(**varied | {"n_estimators": 2}, **backbone.quiet_parameters(given)).fit(*table(2)[:2])
+
+
+def test_a_copy_predicts_on_the_threads_that_it_is_told(monkeypatch):
+    X, y, X_watch = table(2)
+    fitted = catboost(thread_count=1).fit(X, y)
+    backbone = find_backbone(fitted)
+    told = pickle.loads(pickle.dumps(backbone.on_threads(fitted, 3)))  # as it is sent to another process
+    asked, predict_proba = [], type(fitted).predict_proba
+    monkeypatch.setattr(
+        type(fitted), "predict_proba", lambda *a, **kw: asked.append(kw["thread_count"]) or predict_proba(*a, **kw)
+    )
+    assert_allclose(backbone.predict_proba(told, X_watch), backbone.predict_proba(fitted, X_watch), atol=0)
+    assert asked == [3, 1]
+    assert backbone.n_threads(told) == 3

@@ -44,8 +44,7 @@ class CatBoost(StagedBackbone):
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Replay the rounds."""
-        threads = estimator.get_params().get("thread_count", -1)
-        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
+        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=self._thread_count(estimator)))
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Leaves | None:
         """CatBoost itself finds the leaf of a row, so any kind of column and any shape of tree works."""
@@ -62,7 +61,15 @@ class CatBoost(StagedBackbone):
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Class probabilities (n, C); those of ``MultiClassOneVsAll`` must be made to add up to 1."""
-        return normalized(super().predict_proba(estimator, X))
+        return normalized(estimator.predict_proba(X, thread_count=self._thread_count(estimator)))
+
+    def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
+        """Note it as a state, because CatBoost refuses to set parameters of a fitted model."""
+        fitted.__setstate__({self.threads: -1 if n_threads is None else n_threads})
+
+    def _thread_count(self, estimator: BaseEstimator) -> int:
+        """Return the user's own setting: CatBoost predicts on all cores unless it is told with every call."""
+        return int(estimator.get_params().get(self.threads) or -1)
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:
         """CatBoost wants columns that are declared categorical, text or embedding unchanged."""
