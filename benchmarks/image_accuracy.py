@@ -9,11 +9,11 @@ are trained side by side share the device.
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
+from image_pretraining import shared_pretraining
 from sklearn.metrics import log_loss, roc_auc_score
 
 from dips._paper.images.measures import noisy_labels, some_of
@@ -21,7 +21,6 @@ from dips.datasets._image_sets import ImageData, load_images
 from dips.vision import ImageClassifier
 from dips.vision._fitting import METHODS, keep, prepared
 from dips.vision._observer import FitObserver
-from dips.vision._tensor_file import read_tensors, write_tensors
 from dips.vision._turns import interleave
 from dips.vision._views import AS_IT_IS
 
@@ -49,7 +48,10 @@ def main() -> None:
     options = parser.parse_args()
     data = some_of(load_images(options.data), options.max_images)
     noise = float(options.noise) if options.noise.replace(".", "").isdigit() else options.noise
-    start = None if options.pretrained is None else _pretrained(options, data)
+    start = None
+    if options.pretrained is not None:
+        n_steps = options.pretrain_steps or options.steps
+        start = shared_pretraining(Path(options.pretrained), options.network, data.X_train, n_steps)
     for first in range(0, len(options.seeds), options.at_once):
         seeds = options.seeds[first : first + options.at_once]
         labels = {seed: noisy_labels(data, noise, options.labels, seed) for seed in seeds}
@@ -67,19 +69,6 @@ def _classifier(options: argparse.Namespace, seed: int) -> ImageClassifier:
         pilot_steps=options.pilot_steps,
         random_state=seed,
     )
-
-
-def _pretrained(options: argparse.Namespace, data: ImageData) -> dict[str, torch.Tensor]:
-    """Weights from the file, or from a pretraining, which is timed and written there."""
-    path = Path(options.pretrained)
-    if not path.exists():
-        began = time.perf_counter()
-        clf = _classifier(options, 0).set_params(curator="none", n_steps=1, n_rounds=1)
-        clf.set_params(pretrain_steps=options.pretrain_steps or options.steps)
-        clf.fit(data.X_train, data.y_train)
-        print(f"pretraining: {(time.perf_counter() - began) / 60:.1f} minutes, with compiling", flush=True)
-        write_tensors(path, clf.pretrained_weights_, {})
-    return read_tensors(path)[0]
 
 
 def _fitted(

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import torch
+from image_pretraining import shared_pretraining
 
 from dips._paper.images.measures import noisy_labels, some_of
 from dips.curators import ImageAuto
@@ -35,16 +38,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=2600, help="of each pilot")
     parser.add_argument("--network", default="fast")
+    parser.add_argument("--pretrain-steps", type=int, default=26_000)
+    parser.add_argument("--pretrained", help="a folder for the weights of one pretraining on each set; without, none")
     parser.add_argument("--max-images", type=int)
     options = parser.parse_args()
     data = {name: some_of(load_images(name), options.max_images) for name in options.data}
     recipes = {name: _recipe(name, options.network, options.steps) for name in options.method}
+    starts = {}
+    if options.pretrained is not None:
+        for name, images in data.items():
+            path = Path(options.pretrained) / f"{name}.safetensors"
+            starts[name] = shared_pretraining(path, options.network, images.X_train, options.pretrain_steps)
     print("data     method    noise labels seed  wrong  estimate  interval      gate    accuracy of pilots  seconds")
     for seed, noise, n_labeled, name, method in product(
         range(options.seeds), options.noise, options.labels, options.data, options.method
     ):
         labels = noisy_labels(data[name], _share_or_name(noise), n_labeled, seed)
-        line = _line(data[name], labels, recipes[method], options.steps, noise, seed)
+        recipe = replace(recipes[method], start=starts.get(name))
+        line = _line(data[name], labels, recipe, options.steps, noise, seed)
         print(f"{name:8} {method:9} {line}", flush=True)
 
 
