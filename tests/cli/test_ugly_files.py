@@ -103,3 +103,10 @@ def test_mixed_types(tmp_path, capsys):
 
 def test_a_table_that_is_no_table(tmp_path, capsys):
     refused("has no column 'outcome'", tmp_path, capsys, "<html><body>Not found</body></html>\nsorry\n")
+
+
+@pytest.mark.parametrize("command", ["fit", "audit", "inspect"])
+def test_a_folder_of_tables_is_not_taken_for_images(command, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(CSV)
+    assert dips([command, str(tmp_path), "-t", "outcome"]) == 3
+    assert "is a folder; name files in it, for example" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from dips._files import Preparation
 from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.duplicates import Duplicates
-from dips._study.leaks import LeakCheck
+from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
 from dips.exceptions import DataError
 from tests.patients import patients
@@ -217,8 +217,11 @@ def test_columns_of_a_table_whose_classes_are_far_apart_are_no_leaks():
     ill = np.arange(200) % 2 == 0
     far_apart = {f"x{k}": 4 * ill + np.random.RandomState(k).normal(size=200) / 4 for k in range(5)}
     assert leaks_of(pd.DataFrame(far_apart), pd.Series(np.where(ill, "left", "stayed"))) == []
-    weighed = {f"y{k}": 4 * ill + np.random.RandomState(k).normal(size=200) for k in range(9)}  # certain together
-    assert leaks_of(pd.DataFrame({"x0": far_apart["x0"]} | weighed), pd.Series(np.where(ill, "left", "stayed"))) == []
+
+
+def test_where_all_other_columns_do_as_well_a_leak_costs_nothing_to_leave_out():
+    assert Leak(("closed",), 0.99, 0.98).sentence().endswith("leave it out with drop='closed'; the others do as well.")
+    assert Leak(("closed",), 0.99, 0.8).sentence().endswith("leave it out with drop='closed'.")
 
 
 def test_leaks_that_say_the_same_are_all_found():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,19 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
+_TABLES, _SOME = {".csv", ".tsv", ".parquet", ".feather", ".xlsx", ".jsonl"}, 100  # files that tell what a folder holds
 _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
 
 
 def are_images(data: list[str]) -> bool:
-    """Whether one folder was named; tables are files."""
-    return len(data) == 1 and Path(data[0]).expanduser().is_dir()
+    """Whether one folder was named, and it holds more than tables; tables themselves are files."""
+    folder = Path(data[0]).expanduser()
+    return len(data) == 1 and folder.is_dir() and not _holds_tables_alone(folder)
+
+
+def _holds_tables_alone(folder: Path) -> bool:
+    endings = {path.suffix.lower() for path in islice(folder.iterdir(), _SOME)}
+    return bool(endings) and endings <= _TABLES
 
 
 def is_image_run(run: Run, data: str) -> bool:

@@ -1,8 +1,8 @@
 """Columns, alone or in pairs, that predict the label as if they had been recorded after it was known.
 
 Wrong labels hide a leak: with 8 % of them a column that holds the outcome itself is right in 92 of 100 rows. So scores
-are read against the share of labels that look wrong, and beside what all other columns together can do. Where they can
-do as much, the classes are just far apart, and nothing is said.
+are read against the share of labels that look wrong, and beside what all other columns together can do. Where most
+columns tell the label alone, the classes are just far apart, and nothing is said.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ class Leak:
         """Say what was found and what to do."""
         are_two = len(self.columns) > 1
         how, they, them = ("together predict", "they were", "them") if are_two else ("predicts", "it was", "it")
+        as_good = "; the others do as well" if self.score - self.others <= _AS_GOOD else ""
         scores = f"{100 * self.score:.0f} %; all other columns together {100 * self.others:.0f} %"
         return (
             f"{' and '.join(map(repr, self.columns))} {how} the label almost alone ({scores}). If {they} recorded "
-            f"after the outcome was known, leave {them} out with {option('drop', self.columns[0])}."
+            f"after the outcome was known, leave {them} out with {option('drop', self.columns[0])}{as_good}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -114,14 +115,13 @@ class LeakCheck:
         return is_ahead and self._without_noise(leak.score, max(noise, _USUAL_NOISE)) >= _CERTAIN
 
     def _certain(self, noise: float) -> list[Leak]:
-        """Return the columns from which alone the label can be read, unless most can, or the rest together."""
+        """Return the columns from which alone the label can be read, unless that can be said of most."""
         names = [name for name, score in self._scores.items() if self._without_noise(score, noise) >= _CERTAIN]
         if not names or len(names) > max(2, len(self._scores) / 2):
             return []
         rest = self._without(tuple(names))
         best = sorted(names, key=lambda name: -self._scores[name])[:_LOOKED_AT]
-        leaks = [Leak((name,), self._scores[name], rest) for name in best]
-        return [leak for leak in leaks if leak.score - rest > _AS_GOOD]
+        return [Leak((name,), self._scores[name], rest) for name in best]
 
     def _without_noise(self, score: float, noise: float) -> float:
         """Balanced accuracy against true labels, were any label wrong with the same probability.
