@@ -16,6 +16,7 @@ from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.leaks import LeakCheck
 from dips._study.settings import Settings
+from dips._tools.observer import Observer
 from tests.patients import patients
 
 TABLE, WRONG = patients()
@@ -111,6 +112,14 @@ def test_labels_of_held_out_rows_decide_nothing(tmp_path):
     assert all((runs[0].test[name] == runs[1].test[name]).all() for name in runs[0].test)
 
 
+class Stages(Observer):
+    def __init__(self):
+        self.told = []
+
+    def message(self, text, fraction):
+        self.told.append(text)
+
+
 def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
     calls, real = [], Candidate.fit
 
@@ -131,8 +140,10 @@ def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
         return real(self, *args)
 
     monkeypatch.setattr(Candidate, "fit", note)
-    continued = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2)
+    stages = Stages()
+    continued = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, observer=stages)
     assert calls[before] == "pseudo"  # plain and curated were kept
+    assert stages.told[1] == "continuing where it stopped"
     monkeypatch.setattr(Candidate, "fit", real)
     whole = fit(TABLE, target="outcome", out=tmp_path / "whole", rounds=2)
     assert continued.metrics["test"] == whole.metrics["test"]

@@ -203,7 +203,8 @@ def _fit(
 
     config = _config(study, checked, command)
     same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
-    folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT}))
+    if folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT})):
+        observer.message("continuing where it stopped", 0.0)
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
     comparison = compare(study.examples(X), study.target, split, checked, folder, deadline, observer)
     observer.message("training on all rows", FRACTION)
