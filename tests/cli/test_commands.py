@@ -91,7 +91,7 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
     out, _ = said(capsys)
     assert "of the labels look wrong" in out
-    assert "models that had not seen the row gave" in " ".join(out.split())
+    assert "that it is right, by models that had not seen the row." in " ".join(out.split())
 
 
 def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _UNSEEN = {
-    ROW: "models that had not seen the row gave the label",
-    IMAGE: "networks not trained on the label, or not recently, gave it",
+    ROW: "by models that had not seen the row",
+    IMAGE: "by networks not trained on the label, or not recently",
 }
 
 
@@ -23,7 +23,7 @@ def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> N
         return
     columns = {"wrong": "p_wrong", "unseen": "out_of_fold"}
     output().print(_table(suspects, ids, unit, columns, [_besides(r, unit) for _, r in suspects.iterrows()]))
-    legend = f"wrong: how probably the label is wrong. unseen: what {_UNSEEN[unit]}."
+    legend = f"wrong: the probability that the label is wrong. unseen: that it is right, {_UNSEEN[unit]}."
     output().print(printable(legend), soft_wrap=True)
 
 
