@@ -20,6 +20,7 @@ sys.path.insert(0, {root!r})
 from tests.vision.test_classifier import classifier, colors, dirty_labels
 import numpy as np
 clf = classifier(checkpoint={folder!r} + "/run.pt", log={folder!r} + "/log.jsonl", random_state=None)
+clf.set_params(pretrain_steps=6)
 clf.fit(colors()[0], dirty_labels())
 rank = int(os.environ["RANK"])
 np.savez({folder!r} + f"/rank{{rank}}.npz", p=clf.predict_proba(colors()[0]), useful=clf.samples_["useful"])

@@ -6,9 +6,10 @@ import torch
 from torch import nn
 
 from dips._tools.observer import Observer
-from dips.curators import CURATORS
+from dips.curators import CURATORS, ImageAuto
 from dips.exceptions import InputError
 from dips.vision import ImageClassifier
+from dips.vision._fitting import prepared
 from dips.vision._image_pool import ImagePool
 from dips.vision._last_layer import last_linear, replace_layer
 from dips.vision._method import Logits
@@ -110,6 +111,51 @@ def test_a_pretraining_that_is_given_is_not_repeated(monkeypatch):
     assert torch.equal(weights(again.training.network), weights(run_of(pretrain_steps=20).training.network))
 
 
+def standing_in(start):
+    """A pretraining that is over at once."""
+
+    def pretrain(*settings):
+        yield
+        return start
+
+    return pretrain
+
+
+def test_what_does_not_help_is_given_up_to_the_last_bit(monkeypatch):
+    nothing = {name: torch.zeros_like(weight) for name, weight in pretrained().items()}
+    monkeypatch.setattr("dips.vision._rounds.pretrain", standing_in(nothing))
+    runs = []
+    for n_steps in (20, 0):
+        curator = ImageAuto(n_folds=3, n_pilots=3)
+        runs.append(ImageRounds(pool(), recipe(n_steps=24, pretrain_steps=n_steps), PLAN, curator))
+        interleave([runs[-1].proceed()])
+    given_up, never = runs
+    assert given_up.recipe.start is None
+    assert torch.equal(weights(given_up.training.network), weights(never.training.network))
+    assert given_up.curator.noise_rate_ == never.curator.noise_rate_
+
+
+def test_what_helps_is_kept(monkeypatch):
+    X, truth = colors()
+    run = ImageRounds(ImagePool.of(X, truth, N_CLASSES, CPU), recipe(n_steps=60), PLAN, CURATORS.resolve("none"))
+    interleave([run.proceed()])
+    learned = {k: v for k, v in run.training.averaged.state_dict().items() if not k.startswith("head")}
+    monkeypatch.setattr("dips.vision._rounds.pretrain", standing_in(learned))
+    quick = replace(PLAN, pilot_steps=4)  # too few to learn anything from scratch
+    run = ImageRounds(pool(), recipe(n_steps=24, pretrain_steps=20), quick, ImageAuto(n_folds=3, n_pilots=3))
+    interleave([run.proceed()])
+    assert run.recipe.start is learned
+
+
+def test_published_curators_are_trained_as_published():
+    quick = {"n_steps": 4, "n_rounds": 1, "batch_size": 8, "warm_up_steps": 4, "pilot_steps": 4, "device": "cpu"}
+    for curator in ("none", "percentile", ImageAuto(least_noise=0)):
+        run, _ = prepared(ImageClassifier("tiny", curator=curator, **quick), colors()[0], dirty_labels())
+        assert run.recipe.pretrain_steps == 0
+    run, _ = prepared(ImageClassifier("tiny", **quick), colors()[0], dirty_labels())
+    assert run.recipe.pretrain_steps == 4
+
+
 def test_streamed_images_give_the_same_network():
     X, y = colors()[0], dirty_labels()
     streamed, held = (pretrained(ImagePool.of(X, y, N_CLASSES, CPU, stream=stream)) for stream in (True, False))
@@ -141,7 +187,6 @@ def test_a_network_of_ones_own_can_be_pretrained():
     quick = {"n_steps": 4, "n_rounds": 1, "batch_size": 8, "curator": "none", "device": "cpu"}
     clf = ImageClassifier(mine, pretrain_steps=4, **quick).fit(colors()[0], dirty_labels())
     assert set(clf.pretrained_weights_) == {"0.0.weight", "0.0.bias"}
-    assert ImageClassifier(mine, **quick).fit(colors()[0], dirty_labels()).pretrained_weights_ is None
 
 
 def test_the_last_linear_layer_is_found_and_replaced_wherever_it_is():

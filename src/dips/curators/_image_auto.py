@@ -18,7 +18,7 @@ class ImageAuto(Curator):
     Before the training, *pilots* are trained: short trainings of the same kind that each leave out a part of the labels
     and judge it. Calibrated by one another on unlabeled images, they give the share of wrong labels with an interval,
     and the probability ``p_wrong`` that each label is wrong. If less than `least_noise` is shown, the training is the
-    same as without a curator, to the last bit.
+    same as without a curator, to the last bit. Pilots also show whether a pretraining helps; else it is given up.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -89,6 +89,11 @@ class ImageAuto(Curator):
         low, high = interval
         self.noise_rate_, self.out_of_fold_ = rate, out_of_fold
         self.noise_interval_ = (low if rate >= self.least_noise else 0.0, high)
+
+    @property
+    def has_pilots(self) -> bool:
+        """Whether the noise is estimated before the training."""
+        return self.least_noise > 0
 
     @property
     def is_dirty(self) -> bool:

@@ -60,8 +60,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Number of training steps on the labeled images alone, for curators that begin with a warm-up.
     pretrain_steps : int, optional
         Number of training steps before any label is looked at, in which the network learns which two views are of the
-        same image. None takes as many as `n_steps`, but at most 400 passes over the images, and 0 for networks that are
-        not of this package. With 0 there is no pretraining.
+        same image. None takes as many as `n_steps`, but at most 400 passes over the images; and 0 for other curators
+        than the default, and for networks that are not of this package. The default keeps what was learned only if
+        the labels can be predicted better with it.
     pilot_steps : int, optional
         Number of training steps of each pilot, the short trainings by which the default estimates the noise; None
         takes a tenth of `n_steps`, but at least 2,000 and at most 4,000.
@@ -95,7 +96,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     network_, scaling_, views_ : the averaged network, the scaling of its input, and the views that are averaged
-    pretrained_weights_ : what the network learned from the images alone, by name; None without pretraining
+    pretrained_weights_ : by name, what the network learned from the images alone; None if that was of no help
     image_size_ : height and width of the fitted images
     classes_ : the classes
     history_ : data frame, one row per round; round 0 is the curation at the start

@@ -21,6 +21,7 @@ from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
 from dips.curators._choose import resolve_curator
+from dips.curators._image_auto import ImageAuto
 from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
@@ -89,7 +90,10 @@ def prepared(
     device = _distributed.join(device_of(clf.device))
     scaling = _brought_scaling(recipe.network, labels.classes.size, images.shape[3], device)
     pool = ImagePool.of(images, labels.codes, labels.classes.size, device, clf.stream, scaling)
-    n_steps = usual_pretrain_steps(recipe, len(images)) if clf.pretrain_steps is None else clf.pretrain_steps
+    n_steps = clf.pretrain_steps
+    if n_steps is None:  # published curators are trained as published
+        is_default = isinstance(curator, ImageAuto) and curator.has_pilots
+        n_steps = usual_pretrain_steps(recipe, len(images)) if is_default else 0
     run = ImageRounds(
         pool,
         replace(recipe, pretrain_steps=n_steps, start=start),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,9 @@ from dips._beliefs.hypotheses import transition
 from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
 from dips.curators._image_auto import ImageAuto
-from dips.vision._label_noise import estimate_label_noise
+from dips.vision._label_noise import estimate_label_noise, predicts_better
 from dips.vision._pilots import Pilots, shortened
+from dips.vision._training import Recipe
 from dips.vision._verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -25,7 +27,11 @@ _MAX_COMPARED = 2_000  # images on which the pilots are compared
 
 
 class Gate(Verdicts):
-    """Asks :class:`~dips.curators.ImageAuto` where labels are dirty; elsewhere all are trained on, none sits out."""
+    """Asks :class:`~dips.curators.ImageAuto` where labels are dirty; elsewhere all are trained on, none sits out.
+
+    A pretraining is kept only where it helps: pilots that begin with it must predict labels that they were not shown
+    better than pilots that do not. There are images of which a part in other colors is no longer the same thing.
+    """
 
     def __init__(self, run: ImageRounds, curator: ImageAuto) -> None:
         super().__init__(run)
@@ -34,20 +40,29 @@ class Gate(Verdicts):
     def start(self) -> Iterator[None]:
         """Estimate the noise, and judge the labels if it is shown to be there."""
         run = self.run
-        n_steps = run.plan.pilot_steps or self._pilot_steps()
-        pilots = Pilots(
-            run.pool, shortened(run.recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots
-        )
-        for _ in pilots.train(n_steps):
-            run.observer.on_step(pilots.n_done, n_steps * self.curator.n_pilots)
-            yield
+        pilots = yield from self._pilots(run.recipe)
         answers, labels = pilots.answers(), run.labels[run.rows]
+        if run.recipe.start is not None:
+            plain = yield from self._pilots(replace(run.recipe, start=None))
+            if not predicts_better(answers, plain.answers(), labels):
+                run.begin_from(None)
+                pilots, answers = plain, plain.answers()
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
         self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
         self._remember(noise.p_wrong, run.rows)
         run.unseen = answers
         if self.curator.is_dirty:
             yield from super().start()
+
+    def _pilots(self, recipe: Recipe) -> Generator[None, None, Pilots]:
+        """Train pilots by this recipe."""
+        run = self.run
+        n_steps = run.plan.pilot_steps or self._pilot_steps()
+        pilots = Pilots(run.pool, shortened(recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots)
+        for _ in pilots.train(n_steps):
+            run.observer.on_step(pilots.n_done, n_steps * self.curator.n_pilots)
+            yield
+        return pilots
 
     def begin_round(self) -> Rows:
         """Rows to train on: all labeled ones, unless labels are dirty."""

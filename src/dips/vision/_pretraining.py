@@ -17,6 +17,7 @@ from torch.nn.functional import normalize
 
 from dips._tools.observer import Observer
 from dips.exceptions import InputError
+from dips.vision import _distributed
 from dips.vision._augment import Augmentation
 from dips.vision._crops import N_VIEW, random_view
 from dips.vision._feed import Fed
@@ -105,7 +106,8 @@ def check_pretrainable(network: nn.Module) -> None:
 
 def _batch_size(recipe: Recipe, n_images: int) -> int:
     """As many images as a step of the training has, but not so many that most are drawn twice."""
-    return max(2, min(recipe.batch_size * (1 + recipe.unlabeled_ratio), n_images // 2))
+    n = _distributed.n_processes()
+    return max(2 * n, min(recipe.batch_size * (1 + recipe.unlabeled_ratio), n_images // 2) // n * n)
 
 
 def _projecting(

@@ -151,13 +151,17 @@ class ImageRounds:
         """Pretrain the network, and judge the labels before the training."""
         if self.recipe.pretrain_steps and self.recipe.start is None:
             start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.observer)
-            self.recipe = replace(self.recipe, start=start)
-            self.training = Training(self.pool, self.recipe, self.rows, self._seed_of_training)
+            self.begin_from(start)
         if self.judging is not None:
             was_useful = self.useful.copy()
             yield from self.judging.start()
             self._note({"n_given": self.rows.size} | self._changed(was_useful))
         self.round = 1
+
+    def begin_from(self, start: dict[str, Tensor] | None) -> None:
+        """Begin the training with these weights; None draws them."""
+        self.recipe = replace(self.recipe, start=start)
+        self.training = Training(self.pool, self.recipe, self.rows, self._seed_of_training)
 
     def _one_round(self) -> Iterator[None]:
         """Train, watch, and judge the labels again."""
@@ -233,6 +237,6 @@ class ImageRounds:
 
 
 def _judging_of(run: ImageRounds) -> Judging | None:
-    if isinstance(run.curator, ImageAuto) and run.curator.least_noise > 0:
+    if isinstance(run.curator, ImageAuto) and run.curator.has_pilots:
         return Gate(run, run.curator)
     return Verdicts(run) if run.curator.curates else None
