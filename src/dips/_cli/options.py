@@ -48,7 +48,7 @@ def corrections_from(
 
     path, estimated = corrections_of_run(Run(reviewed))
     if error is None and estimated and believes(curator):
-        hint = f"--reviewer-error {estimated:.3f} would weigh them by that, which helps where errors are even."
+        hint = f"--reviewer-error {estimated:.3f} would weigh them by that."
         told = f"Rows that two people judged say that about {100 * estimated:.2g} % of the answers are wrong. {hint}"
         remarks().print(printable(told), soft_wrap=True)
     return {"corrections": str(path), "reviewer_error": error}
