@@ -1,6 +1,6 @@
 """What a pass over a pool on Spark costs, beside the same pass over Parquet files and beside one that only counts.
 
-python benchmarks/spark.py [--quick]
+python benchmarks/spark.py [--quick] [--only passes]
 
 Needs pyspark and Java. A bare pass only counts the rows that its Python workers are handed: the columns of the table,
 or the same with the number of each row, which all other passes need too. CPU seconds are those of this process and all
@@ -41,6 +41,7 @@ COLUMNS = [f"f{j}" for j in range(N_FEATURES)]
 N_LABELED, N_TREES = 2_000, 200
 SIZES, QUICK_SIZES = (1_000_000, 10_000_000), (2_000_000,)
 TURNS, BAR = 3, 1.5
+PARTS = ("passes", "rest")
 BARE, BARE_NUMBERED = "bare mapInArrow", "bare mapInArrow, with row numbers"
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -118,7 +119,7 @@ def measured(what: str, n: int, act: Callable[[], Any]) -> dict[str, Any]:
     return {"rows": n, "what": what} | used | {"us_a_row": used["cpu_s"] / n * 1e6, "driver_mb": peak_mb()}
 
 
-def records_of(spark: Any, folder: Path, n: int) -> list[dict[str, Any]]:
+def records_of(spark: Any, folder: Path, n: int, passes_alone: bool) -> list[dict[str, Any]]:
     """All acts over one folder; passes take turns, the first turn warms Spark up, and the best of the others counts."""
     X, y = make_table(N_LABELED, dtype=np.float32)
     noisy, _ = flip_labels(y, 0.2, random_state=0)
@@ -143,7 +144,7 @@ def records_of(spark: Any, folder: Path, n: int) -> list[dict[str, Any]]:
     }
     taken = [[measured(what, n, act) for what, act in turns.items()] for _ in range(1 + TURNS)]
     best = [min(records, key=lambda r: r["cpu_s"]) for records in zip(*taken[1:], strict=True)]
-    records = best + [measured(what, n, act) for what, act in acts.items()]
+    records = best + [measured(what, n, act) for what, act in acts.items() if not passes_alone]
     bare, numbered = (r["cpu_s"] for r in best[:2])
     return [r | {"of_bare": r["cpu_s"] / bare, "of_same_columns": r["cpu_s"] / numbered} for r in records]
 
@@ -151,7 +152,8 @@ def records_of(spark: Any, folder: Path, n: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure, print, keep."""
     warnings.simplefilter("ignore")
-    sizes = QUICK_SIZES if options(__doc__).quick else SIZES
+    told = options(__doc__, PARTS)
+    sizes = QUICK_SIZES if told.quick else SIZES
     records = []
     with one_thread(), tempfile.TemporaryDirectory() as place:
         spark = session()
@@ -159,7 +161,7 @@ def main() -> None:
             folder = Path(place) / f"rows-{n}"
             folder.mkdir()
             write_parquet(folder, n, rows_per_file=250_000)
-            records += records_of(spark, folder, n)
+            records += records_of(spark, folder, n, passes_alone="rest" not in told.only)
         spark.stop()
     frame = pd.DataFrame(records).set_index(["rows", "what"])
     for column in ("of_bare", "of_same_columns"):
