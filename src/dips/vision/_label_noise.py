@@ -23,6 +23,7 @@ from dips._tools.arrays import Array
 
 _RATES = np.linspace(0, 0.6, 31)
 _LEAST_SEEN = 1e-12  # a rate of 0 cannot explain a verified label that was another before
+_SURE = 2.0  # standard errors by which one of two predictions must be better
 _LEAST_PROBABILITY = 1e-3  # how sure a pilot can be that an image is not of a class
 
 
@@ -100,7 +101,7 @@ def predicts_better(answers: Array, others: Array, labels: Array) -> bool:
     """
     hit, hit_by_others = answers.argmax(axis=1) == labels, others.argmax(axis=1) == labels
     n_more, n_less = (hit & ~hit_by_others).sum(), (~hit & hit_by_others).sum()
-    return bool(n_more - n_less > np.sqrt(n_more + n_less))
+    return bool(n_more - n_less > _SURE * np.sqrt(n_more + n_less))
 
 
 def _log(p: Array) -> Array:
