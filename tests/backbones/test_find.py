@@ -185,7 +185,7 @@ def test_default_estimators_are_those_of_the_families_that_suggest_one():
 
 @pytest.mark.parametrize("name", ["forest", "torch"])
 def test_a_default_that_does_not_exist_is_refused(name):
-    with pytest.raises(UserError, match=f"backbone '{name}' is not known; choose one of xgboost, catboost, lightgbm."):
+    with pytest.raises(UserError, match=f"backbone='{name}' is not known; choose one of xgboost, catboost, lightgbm."):
         default_estimator(name)
 
 

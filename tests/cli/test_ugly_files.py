@@ -107,6 +107,7 @@ def test_a_table_that_is_no_table(tmp_path, capsys):
 
 @pytest.mark.parametrize("command", ["fit", "audit", "inspect"])
 def test_a_folder_of_tables_is_not_taken_for_images(command, tmp_path, capsys):
-    (tmp_path / "t.csv").write_text(CSV)
+    for name in ("t.csv", "u.tab", "v.ndjson", "w.csv.gz"):
+        (tmp_path / name).write_text(CSV)
     assert dips([command, str(tmp_path), "-t", "outcome"]) == 3
     assert "is a folder; name files in it, for example" in capsys.readouterr().err

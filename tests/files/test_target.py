@@ -77,7 +77,8 @@ def test_labels_that_cannot_be_learned(labels, words):
 
 def test_a_column_that_is_not_there_is_named_with_the_nearest():
     table = read_table(pd.DataFrame({"Outcome": [1, 2], "age": [3, 4]}))
-    with pytest.raises(DataError, match=r"has no column 'outcome'; did you mean 'Outcome'\? It has Outcome, age"):
+    words = r"^A data frame has no column 'outcome'; did you mean 'Outcome'\? It has Outcome, age"
+    with pytest.raises(DataError, match=words):
         read_target(table, "outcome")
 
 

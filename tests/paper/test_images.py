@@ -148,9 +148,9 @@ def test_images_are_listed_and_not_run_unasked_without_a_gpu(paper, monkeypatch)
 
 def test_what_cannot_be_done_is_said_in_a_sentence(paper):
     assert "network='huge' is not known; choose one of wrn-28-2" in paper("run", "cifar10n", "--network", "huge")[2]
-    assert "curator='mood' is not known" in paper("run", "cifar10n", "--curator", "mood")[2]
+    assert "--curator mood is not known" in paper("run", "cifar10n", "--curator", "mood")[2]
     assert "network='' is not known" in paper("run", "cifar10n", "--network", "")[2]
-    assert "curator='mood' is not known" in paper("all", "--curator", "mood")[2]
+    assert "--curator mood is not known" in paper("all", "--curator", "mood")[2]
     assert 'curator="fine" is for tables and cannot judge images' in paper("run", "cifar10n", "--curator", "fine")[2]
     assert "cifar10n does not compare labelers; leave --labeler out" in paper("run", "cifar10n", "--labeler", "ups")[2]
     for options in (("suspect-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):

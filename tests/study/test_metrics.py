@@ -79,5 +79,5 @@ def test_a_metric_is_known_however_it_is_written(name):
 
 
 def test_an_unknown_metric_is_refused_with_those_that_are():
-    with pytest.raises(UserError, match="metric 'gini' is not known; choose one of accuracy, balanced_accuracy"):
+    with pytest.raises(UserError, match="metric='gini' is not known; choose one of accuracy, balanced_accuracy"):
         find_metric("gini")

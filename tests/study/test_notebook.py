@@ -129,7 +129,7 @@ def test_a_label_that_reads_like_missing_is_scored_where_it_is_a_class(tmp_path)
 def test_a_model_that_cannot_be_trained_cannot_be_kept(tmp_path):
     with pytest.raises(dips.UserError, match=r"keep='pseudo' cannot be trained here: there are no unlabeled rows"):
         fit(TABLE.dropna(), target="outcome", out=tmp_path / "run", keep="pseudo")
-    with pytest.raises(dips.UserError, match="keep 'best' is not a model; choose one of plain, curated"):
+    with pytest.raises(dips.UserError, match="keep='best' is not a model; choose one of plain, curated"):
         fit(TABLE, target="outcome", out=tmp_path / "run", keep="best")
-    with pytest.raises(dips.UserError, match="metric 'cost' needs to know what it costs"):
+    with pytest.raises(dips.UserError, match="metric='cost' needs to know what it costs"):
         fit(TABLE, target="outcome", out=tmp_path / "run", metric="cost")

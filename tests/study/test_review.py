@@ -220,7 +220,7 @@ def test_audit_takes_the_options_of_a_review(place, before, tmp_path, capsys):
 def test_the_order_is_a_choice(before):
     assert before.suspects("useful")["check_gain"].is_monotonic_decreasing
     assert before.suspects("wrong")["p_wrong"].is_monotonic_decreasing
-    with pytest.raises(SettingsError, match="order 'best' is not known; choose one of wrong, useful"):
+    with pytest.raises(SettingsError, match="order='best' is not known; choose one of wrong, useful"):
         audit(TABLE, "outcome", order="best")
     with pytest.raises(SettingsError, match="needs a curator that estimates p_wrong, and 'dips' does not"):
         audit(TABLE, "outcome", order="useful", curator="dips")

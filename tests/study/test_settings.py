@@ -16,8 +16,8 @@ from dips.exceptions import SettingsError
     [
         ({"labeler": "grady"}, "labeler='grady' is not known; did you mean 'greedy'"),
         ({"curator": "none"}, "judges no label"),
-        ({"backbone": "forest"}, "backbone 'forest' is not known; choose one of xgboost"),
-        ({"metric": "gini"}, "metric 'gini' is not known"),
+        ({"backbone": "forest"}, "backbone='forest' is not known; choose one of xgboost"),
+        ({"metric": "gini"}, "metric='gini' is not known"),
         ({"holdout": 0.9}, "from 0.05 to 0.5; got 0.9"),
         ({"rounds": 1}, "rounds must be 2 or more"),
         ({"time_limit": 0}, "in minutes and above 0"),

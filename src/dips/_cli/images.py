@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
-_TABLES, _SOME = {".csv", ".tsv", ".parquet", ".feather", ".xlsx", ".jsonl"}, 100  # files that tell what a folder holds
+_SOME = 100  # files that tell what a folder holds
 _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
 
 
@@ -31,8 +31,10 @@ def are_images(data: list[str]) -> bool:
 
 
 def _holds_tables_alone(folder: Path) -> bool:
-    endings = {path.suffix.lower() for path in islice(folder.iterdir(), _SOME)}
-    return bool(endings) and endings <= _TABLES
+    from dips._files.read import is_table
+
+    files = list(islice(folder.iterdir(), _SOME))
+    return bool(files) and all(map(is_table, files))
 
 
 def is_image_run(run: Run, data: str) -> bool:

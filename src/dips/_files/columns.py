@@ -153,7 +153,7 @@ class Schema:
             other = alike.get(missing[0].lower())
             renamed = f", and write {missing[0]!r}, not {other!r}" if other else ""
             raise DataError(
-                f"{table.source} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
+                f"{table.subject} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "
                 f"a value is unknown{renamed}."
             )

@@ -188,7 +188,7 @@ def read_corrections(source: Any) -> Corrections:
     table = read_table(source)
     if "label" not in table.names:
         raise DataError(
-            f"{table.source} has no column 'label', which says what a label should be; it has {some_of(table.names)}."
+            f"{table.subject} has no column 'label', which says what a label should be; it has {some_of(table.names)}."
         )
     columns = key_columns(table)
     labels = columns.pop("label")

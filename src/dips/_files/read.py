@@ -40,6 +40,8 @@ EXCEL = {".xlsx", ".xlsm"}
 PARQUET = {".parquet", ".pq"}
 FEATHER = {".feather", ".arrow", ".ipc"}
 _JSON = {".jsonl", ".ndjson", ".json"}
+_FRAME, _TABLE, SEVERAL_TABLES = "a data frame", "a table", "the tables"  # what has no path
+_KNOWN = TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -77,6 +79,17 @@ class Table:
     columns: pa.Table
     source: str
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def subject(self) -> str:
+        """The source as a sentence begins with it; a path stays as it is.
+
+        Examples
+        --------
+        >>> [read_table(pa.table({"age": [50]})).subject, Table(pa.table({"age": [50]}), "a.csv").subject]
+        ['A table', 'a.csv']
+        """
+        return self.source.capitalize() if self.source in (_FRAME, _TABLE, SEVERAL_TABLES) else self.source
 
     @property
     def n_rows(self) -> int:
@@ -124,15 +137,15 @@ def read_table(
     elif isinstance(data, str | Path):
         table = _read_file(expanded(data), _How(sheet, skip_rows, wanted))
     elif isinstance(data, pa.Table):
-        table = Table(data, "a table")
+        table = Table(data, _TABLE)
     elif is_frame(data):
-        table = Table(_from_frame(data), "a data frame")
+        table = Table(_from_frame(data), _FRAME)
     else:
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
     table.columns, notes = with_distinct_names(table.columns)
     table.notes += notes
     if table.n_rows == 0:
-        raise DataError(f"{table.source} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
+        raise DataError(f"{table.subject} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
     return table
 
 
@@ -159,6 +172,11 @@ def is_delimited(path: Path) -> bool:
     """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
     kind, compression = kind_of(path)
     return kind in TEXT or bool(compression and not kind)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it holds a table."""
+    return kind_of(path)[0] in _KNOWN or is_delimited(path)
 
 
 def _read_file(path: Path, how: _How) -> Table:
@@ -196,7 +214,7 @@ def _read_file(path: Path, how: _How) -> Table:
         if is_delimited(path):
             opened = partial(open_bytes, path, compression)
             return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
-    known = ", ".join(sorted(s.lstrip(".") for s in TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}))
+    known = ", ".join(sorted(s.lstrip(".") for s in _KNOWN))
     raise DataError(
         f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; save the table as CSV or "
         f"Parquet. If it is of a known format, rename it to end in one of {known} (.gz, .bz2, .xz, .zst and .zip may "

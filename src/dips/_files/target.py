@@ -85,7 +85,7 @@ def read_target(
         near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
         hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
         header = " If its first line is no header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
-        raise DataError(f"{table.source} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
+        raise DataError(f"{table.subject} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
     cells = _cells(raw, name, keep)
     marks = [m for m in unlabeled_marks if m not in ("", None)]

@@ -12,6 +12,7 @@ from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.numbers import STYLES, NumberStyle, find_number_style, numbers
 from dips._files.values import example, first_strange, is_number, is_text, texts, unread
+from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
 KINDS_TO_TELL = ("category", "number", "date", "text", "id", "ignore")
@@ -36,8 +37,9 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
         is_form = kind == "date" and "%" in how and is_date_format(how)
         if not column or kind not in KINDS_TO_TELL or not (not how or how in _HOW.get(kind, ()) or is_form):
             raise SettingsError(
-                f"type {f'{column}={told}'!r} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where number "
-                "may be number:comma or number:point, and date date:day-first, date:month-first or date:%d.%m.%Y."
+                f"{option('type', (column, told))} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where "
+                "number may be number:comma or number:point, and date date:day-first, date:month-first or "
+                "date:%d.%m.%Y."
             )
     return by_column
 

@@ -120,7 +120,7 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     wanted = [name for name in (settings.target, settings.verified) if name is not None]
     for name in wanted:
         if name not in table.names:
-            raise DataError(f"{table.source} has no column {name!r}; it has {some_of(table.names)}.")
+            raise DataError(f"{table.subject} has no column {name!r}; it has {some_of(table.names)}.")
     place: dict[str, Any] = {name: line for line, name in enumerate(listed)}
     lines = pa.array([place.get(name) for name in names], pa.int64())
     columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
@@ -133,7 +133,7 @@ def _key(table: Table, settings: ImageSettings) -> str:
     """The column with the names of the files."""
     if settings.id is not None:
         if settings.id not in table.names:
-            raise DataError(f"{table.source} has no column {settings.id!r}; it has {some_of(table.names)}.")
+            raise DataError(f"{table.subject} has no column {settings.id!r}; it has {some_of(table.names)}.")
         return settings.id
     return FILE if FILE in table.names else table.names[0]
 

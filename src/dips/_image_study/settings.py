@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._study.settings import merged_names, path_of, several
+from dips._tools.wording import option
 from dips.exceptions import SettingsError
 from dips.vision._networks import check_network
 
@@ -66,13 +67,17 @@ class ImageSettings:
         self._check_numbers()
         check_network(self.network)
         if self.curator == "none":
-            raise SettingsError("curator 'none' judges no label, so there is nothing to report; choose another.")
+            raise SettingsError(
+                f"{option('curator', 'none')} judges no label, so there is nothing to report; choose another."
+            )
         if self.verified is not None and self.labels is None:
-            raise SettingsError("verified names a column of the table of labels; name that table with labels.")
+            raise SettingsError(
+                f"{option('verified')} names a column of the table of labels; name that table with {option('labels')}."
+            )
         for name in ("labels", "corrections"):
             path = getattr(self, name)
             if path is not None and not Path(path).is_file():
-                raise SettingsError(f"{name} names {path}, which is not a file.")
+                raise SettingsError(f"{option(name)} names {path}, which is not a file.")
 
     def _check_names(self) -> None:
         """Refuse objects now: a run folder could not keep them, which would show after the training only."""
@@ -86,9 +91,11 @@ class ImageSettings:
         for name, least in (("steps", 1), ("rounds", 1), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and least <= value < 2**32):
-                raise SettingsError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+                raise SettingsError(f"{option(name)} must be a whole number of at least {least}; got {value!r}.")
         if not (isinstance(self.holdout, Real) and 0 <= self.holdout <= 0.5):
-            raise SettingsError(f"holdout is the share of labels held out, from 0 to 0.5; got {self.holdout!r}.")
+            raise SettingsError(
+                f"{option('holdout')} is the share of labels held out, from 0 to 0.5; got {self.holdout!r}."
+            )
 
     @property
     def n_rounds(self) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dips._beliefs.belief import probably_right
+from dips._tools.wording import option
 from dips.exceptions import InputError
 
 ORDERS = {"wrong": "most likely wrong", "useful": "most useful to check"}  # which suspects come first
@@ -59,6 +60,6 @@ def suspects_of(account: pd.DataFrame, order: str | None = None) -> pd.DataFrame
 def check_order(order: str, account: pd.DataFrame) -> None:
     """Refuse an order that is not known, or for which nothing is believed of labels."""
     if order not in ORDERS:
-        raise InputError(f"order={order!r} is not known; choose one of {', '.join(ORDERS)}.")
+        raise InputError(f"{option('order', order)} is not known; choose one of {', '.join(ORDERS)}.")
     if order == "useful" and ("check_gain" not in account or account["check_gain"].isna().all()):
-        raise InputError("order='useful' needs a curator that estimates p_wrong, such as 'auto'.")
+        raise InputError(f"{option('order', 'useful')} needs a curator that estimates p_wrong, such as 'auto'.")

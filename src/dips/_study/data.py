@@ -13,7 +13,7 @@ from dips._data.verified import Verified
 from dips._files.columns import Schema
 from dips._files.corrections import read_corrections
 from dips._files.kinds import understand
-from dips._files.read import Table, read_table
+from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
@@ -181,18 +181,19 @@ def _stack(labeled: list[Table], unlabeled: list[Table], target: str) -> Table:
         _check_names(first, other, set(wanted))
         extra = [n for n in other.names if n not in first.names]
         if extra:
-            notes.append(f"{other.source} has columns that {first.source} lacks; ignored: {', '.join(extra[:8])}.")
+            notes.append(f"{other.subject} has columns that {first.source} lacks; ignored: {', '.join(extra[:8])}.")
         empty = pa.nulls(other.n_rows, first.columns.schema.field(target).type) if target in first.names else None
         columns = [other.columns[n] if n != target else empty for n in first.names]
         parts.append(pa.table(columns, names=first.names))
-    return Table(_concatenated(parts, first.names), first.source if len(parts) == 1 else "the tables", notes)
+    return Table(_concatenated(parts, first.names), first.source if len(parts) == 1 else SEVERAL_TABLES, notes)
 
 
 def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
     missing = sorted(wanted - set(other.names))
     if missing:
         raise DataError(
-            f"{other.source} lacks columns that {first.source} has ({', '.join(missing[:5])}); give both the same ones."
+            f"{other.subject} lacks columns that {first.source} has ({', '.join(missing[:5])}); give both the same "
+            "ones."
         )
 
 

@@ -121,7 +121,7 @@ def find_metric(name: str) -> str:
     """
     wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
     if wanted not in METRIC_NAMES:
-        raise SettingsError(f"metric {name!r} is not known; choose one of {', '.join(METRIC_NAMES)}.")
+        raise SettingsError(f"{option('metric', name)} is not known; choose one of {', '.join(METRIC_NAMES)}.")
     return wanted
 
 

@@ -97,25 +97,31 @@ class Settings:
         except (ValueError, TypeError) as error:
             raise SettingsError(str(error)) from None
         if self.curator == "none":
-            raise SettingsError("curator='none' judges no label; leave it out, the plain model is compared anyway.")
+            raise SettingsError(
+                f"{option('curator', 'none')} judges no label; leave it out, the plain model is compared anyway."
+            )
         if self.backbone not in default_names():
-            raise SettingsError(f"backbone {self.backbone!r} is not known; choose one of {', '.join(default_names())}.")
+            raise SettingsError(
+                f"{option('backbone', self.backbone)} is not known; choose one of {', '.join(default_names())}."
+            )
         if not 0.05 <= self.holdout <= 0.5:
-            raise SettingsError(f"holdout is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}.")
+            raise SettingsError(
+                f"{option('holdout')} is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}."
+            )
         if self.rounds < 2:
             raise SettingsError(
-                f"rounds must be 2 or more, because the last one makes no pseudo-labels; got {self.rounds}."
+                f"{option('rounds')} must be 2 or more, because the last one makes no pseudo-labels; got {self.rounds}."
             )
         if self.max_unlabeled < 1:
-            raise SettingsError(f"max_unlabeled must be 1 or more; got {self.max_unlabeled}.")
+            raise SettingsError(f"{option('max_unlabeled')} must be 1 or more; got {self.max_unlabeled}.")
         if self.time_limit is not None and not self.time_limit > 0:
-            raise SettingsError(f"time_limit is in minutes and above 0; got {self.time_limit:g}.")
+            raise SettingsError(f"{option('time_limit')} is in minutes and above 0; got {self.time_limit:g}.")
         if self.jobs == 0:
-            raise SettingsError("jobs is the number of folds trained at once, or -1 for all cores; got 0.")
+            raise SettingsError(f"{option('jobs')} is the number of folds trained at once, or -1 for all cores; got 0.")
         if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"seed must be from 0 to 4294967295; got {self.seed}.")
+            raise SettingsError(f"{option('seed')} must be from 0 to 4294967295; got {self.seed}.")
         if self.skip_rows is not None and self.skip_rows < 0:
-            raise SettingsError(f"skip_rows is the number of lines above the header; got {self.skip_rows}.")
+            raise SettingsError(f"{option('skip_rows')} is the number of lines above the header; got {self.skip_rows}.")
         self._check_order()
         self._check_reviewer_error()
         listed = {n: several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
@@ -136,13 +142,15 @@ class Settings:
         try:
             costs = {name: float(cost) for name, cost in _pairs("costs", self.costs, "LABEL=COST").items()}
         except ValueError:
-            raise SettingsError(f"costs takes LABEL=COST with a number; got {self.costs!r}.") from None
+            raise SettingsError(f"{option('costs')} takes LABEL=COST with a number; got {self.costs!r}.") from None
         for name, cost in costs.items():
             if not 0 < cost < float("inf"):
                 raise SettingsError(f"{option('costs')} must be above 0; that of {name!r} is {cost:g}.")
         if find_metric(self.metric) == COST and not costs:
             wanted = option("costs", ("LABEL", 5))
-            raise SettingsError(f"metric 'cost' needs to know what it costs to miss a row of a class; add {wanted}.")
+            raise SettingsError(
+                f"{option('metric', COST)} needs to know what it costs to miss a row of a class; add {wanted}."
+            )
         return costs
 
     def _checked_keep(self) -> str | None:
@@ -150,16 +158,16 @@ class Settings:
             return None
         keep = self.keep.strip().lower().replace("-", "_")
         if keep not in KEPT:
-            raise SettingsError(f"keep {self.keep!r} is not a model; choose one of {', '.join(KEPT)}.")
+            raise SettingsError(f"{option('keep', self.keep)} is not a model; choose one of {', '.join(KEPT)}.")
         return keep
 
     def _check_order(self) -> None:
         if self.order not in ORDERS:
-            raise SettingsError(f"order {self.order!r} is not known; choose one of {', '.join(ORDERS)}.")
+            raise SettingsError(f"{option('order', self.order)} is not known; choose one of {', '.join(ORDERS)}.")
         if self.order == "useful" and not believes(self.curator):
             raise SettingsError(
-                f"order='useful' needs a curator that estimates p_wrong, and {self.curator!r} does not; leave one of "
-                "the two out."
+                f"{option('order', 'useful')} needs a curator that estimates p_wrong, and {self.curator!r} does not; "
+                "leave one of the two out."
             )
 
     def _check_reviewer_error(self) -> None:
@@ -207,7 +215,7 @@ def path_of(name: str, given: Any) -> str | None:
     if given is None or isinstance(given, str | Path):
         return None if given is None else str(given)
     kind = type(given).__name__
-    raise SettingsError(f"{name} takes a file, so that the study can be repeated; save the {kind} first.")
+    raise SettingsError(f"{option(name)} takes a file, so that the study can be repeated; save the {kind} first.")
 
 
 def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW") -> dict[str, str]:
@@ -217,7 +225,7 @@ def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD
     pairs = [pair.partition("=") for pair in several(given)]
     for old, mark, new in pairs:
         if not (old and mark and new):
-            raise SettingsError(f"{name} takes {form}; got {old + mark + new!r}.")
+            raise SettingsError(f"{option(name)} takes {form}; got {old + mark + new!r}.")
     return {old: new for old, _, new in pairs}
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from sklearn.base import BaseEstimator, clone
 
 from dips._tools.plugins import load_plugins
+from dips._tools.wording import option
 from dips.exceptions import InputError, InputTypeError
 
 _definitions = count()
@@ -87,7 +88,7 @@ class Registry(Generic[T]):
         if name not in known:
             near = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
             hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise InputError(f"{self.kind}={name!r} is not known{hint} There are {', '.join(known)}.")
+            raise InputError(f"{option(self.kind, name)} is not known{hint} There are {', '.join(known)}.")
         return known[name]
 
 

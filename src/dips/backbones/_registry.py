@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from dips._tools.plugins import load_plugins
 from dips._tools.warnings import warn
+from dips._tools.wording import option
 from dips.backbones._base import Backbone
 from dips.backbones._plain import Plain
 from dips.backbones._staged import Staged
@@ -161,7 +162,7 @@ def default_estimator(name: str = _DEFAULT) -> BaseEstimator:
     """
     family = find_family(name)
     if family is None or not _suggests_an_estimator(family):
-        raise UserError(f"backbone {name!r} is not known; choose one of {', '.join(default_names())}.")
+        raise UserError(f"{option('backbone', name)} is not known; choose one of {', '.join(default_names())}.")
     try:
         return family.default()
     except ModuleNotFoundError:
