@@ -20,13 +20,13 @@ from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
 from dips.vision._crops import N_VIEW, random_view
-from dips.vision._feed import Fed
 from dips.vision._image_pool import ImagePool
 from dips.vision._last_layer import last_linear, replace_layer
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import NETWORKS, build_network
 from dips.vision._optimizer import Schedule
-from dips.vision._training import Recipe, Training, images_of_step
+from dips.vision._step_images import Draw
+from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
 
 _MAX_EPOCHS = 400  # more teach little
@@ -129,20 +129,12 @@ def _without_last_layer(network: nn.Module) -> dict[str, Tensor]:
     return {k: v.clone() for k, v in network.state_dict().items() if not k.startswith(f"{projection}.")}
 
 
-def _two_views(
-    pool: ImagePool,
-    rows: Tensor,
-    n_rows: Tensor,
-    pseudo_useful: Tensor,
-    u: Tensor,
-    sizes: tuple[int, int],
-    augmentation: Augmentation,
-    dtype: torch.dtype,
-    fed: Fed | None = None,
-) -> Batch:
+def _two_views(pool: ImagePool, draw: Draw, augmentation: Augmentation, dtype: torch.dtype) -> Batch:
     """Make two views of each of the step's images; there are no others."""
-    images, (drawn, _), (at, _) = images_of_step(pool, rows, n_rows, u, sizes, fed)
-    halves = u[:, 1:].chunk(2, dim=1)
+    images, (drawn, _), (at, _) = draw.images(pool)
+    halves = draw.u[:, 1:].chunk(2, dim=1)
     first, second = (random_view(images[at], half, augmentation.flip) for half in halves)
     none = pool.scaling(first[:0], dtype)
-    return Batch(pool.scaling(first, dtype), pool.labels[drawn], none, pool.scaling(second, dtype), pseudo_useful[:0])
+    return Batch(
+        pool.scaling(first, dtype), pool.labels[drawn], none, pool.scaling(second, dtype), draw.pseudo_useful[:0]
+    )

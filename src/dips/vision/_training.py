@@ -15,13 +15,14 @@ from torch import Tensor, nn
 from dips._tools.arrays import Array, Rows
 from dips.exceptions import InputError
 from dips.vision import _distributed
-from dips.vision._augment import N_WEAK, Augmentation
-from dips.vision._feed import Fed, Feed, drawn_rows
+from dips.vision._augment import Augmentation
+from dips.vision._feed import Feed
 from dips.vision._fixmatch import FixMatch
 from dips.vision._image_pool import ImagePool, Scaling
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import build_network
 from dips.vision._optimizer import Optimizer, Schedule
+from dips.vision._step_images import Draw, weak_and_strong
 from dips.vision._views import AS_IT_IS, View
 
 _STEPS_BEFORE_RECORDING = 3  # libraries set themselves up in the first steps
@@ -111,7 +112,7 @@ class Training:
     @property
     def batch_maker(self) -> Callable[..., Batch]:
         """The function that makes a step's batch; a plain one, so that it is compiled once for all trainings."""
-        return _make_batch
+        return weak_and_strong
 
     @contextmanager
     def on_stream(self) -> Iterator[None]:
@@ -173,10 +174,10 @@ class Training:
     def batch(self) -> Batch:
         """Draw and augment one step's images."""
         make = self._fast(self.batch_maker)
-        augmentation, buffers = self.recipe.augmentation, (self._rows, self._n_rows, self._pseudo_useful, self._u)
         fed = None if self._feed is None else self._feed.now
+        draw = Draw(self._rows, self._n_rows, self._pseudo_useful, self._u, self._sizes, fed)
         with torch.no_grad():
-            return make(self.pool, *buffers, self._sizes, augmentation, self._dtype, fed)
+            return make(self.pool, draw, self.recipe.augmentation, self._dtype)
 
     def gradients(self, batch: Batch) -> list[Tensor]:
         """Return the gradients of the method's loss."""
@@ -244,42 +245,6 @@ def _sizes(recipe: Recipe) -> tuple[int, int]:
         )
     n_labeled = recipe.batch_size // n
     return n_labeled, n_labeled * recipe.unlabeled_ratio if recipe.method.uses_unlabeled else 0
-
-
-def _make_batch(
-    pool: ImagePool,
-    rows: Tensor,
-    n_rows: Tensor,
-    pseudo_useful: Tensor,
-    u: Tensor,
-    sizes: tuple[int, int],
-    augmentation: Augmentation,
-    dtype: torch.dtype,
-    fed: Fed | None = None,
-) -> Batch:
-    """Take the step's images from the pool on the device, or those that were fed, and augment them."""
-    for_labeled, for_weak, for_strong = u.split([*sizes, sizes[1]])
-    images, (labeled, unlabeled), (at_labeled, at_unlabeled) = images_of_step(pool, rows, n_rows, u, sizes, fed)
-    weak_labeled = augmentation.weak(images, at_labeled, for_labeled[:, 1 : 1 + N_WEAK])
-    weak = augmentation.weak(images, at_unlabeled, for_weak[:, 1 : 1 + N_WEAK])
-    strong = augmentation.strong(images, at_unlabeled, for_strong[:, 1:])
-    return Batch(
-        pool.scaling(weak_labeled, dtype),
-        pool.labels[labeled],
-        pool.scaling(weak, dtype),
-        pool.scaling(strong, dtype),
-        pseudo_useful[unlabeled],
-    )
-
-
-def images_of_step(
-    pool: ImagePool, rows: Tensor, n_rows: Tensor, u: Tensor, sizes: tuple[int, int], fed: Fed | None
-) -> tuple[Tensor, tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Images; rows of the pool that the step draws, labeled and unlabeled; and where among the images these are."""
-    if fed is None:
-        drawn = drawn_rows(u, rows, n_rows, pool.images.shape[0], sizes)
-        return pool.images, drawn, drawn
-    return fed.images, fed.rows.split(sizes), torch.arange(sum(sizes), device=u.device).split(sizes)
 
 
 def _loss(
