@@ -7,6 +7,7 @@ rows that all others look at.
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -51,14 +52,17 @@ def main():
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--max-context", type=int, nargs="*", default=[1_000])
+    parser.add_argument("--weights", type=Path, default=SHIPPED)
     options = parser.parse_args()
     X, y = table(options.labels, options.rows, options.columns)
-    settings, speed = _network(str(SHIPPED)).settings, products_a_second()
+    settings, speed = _network(str(options.weights)).settings, products_a_second()
     print(f"{'context':>8}{'draws':>6}{'seconds':>10}{'of a core':>11}{'rows a second':>16}{'of the floor':>14}")
     for most in options.max_context:
         for draws in (1, 2):
             began, began_work = time.perf_counter(), time.process_time()
-            network = PriorFittedClassifier(n_draws=draws, max_context=most, random_state=0, n_jobs=options.threads)
+            network = PriorFittedClassifier(
+                n_draws=draws, max_context=most, weights=options.weights, random_state=0, n_jobs=options.threads
+            )
             context = int(network.fit(X, y).in_context_.sum())
             seconds, work = time.perf_counter() - began, (time.process_time() - began_work) / options.threads
             floor = draws * operations(settings, len(X), options.columns, 2, context) / speed / options.threads
