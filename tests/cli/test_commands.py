@@ -120,6 +120,10 @@ def test_what_no_column_says_of_a_suspect_is_said_beside_it(capsys):
     print_suspects(suspects, [])
     out, _ = said(capsys)
     assert re.search(r"90 %\s+20 %\s+row 9 is the same\s*\n", out)
+    print_suspects(suspects.head(1).assign(**{"row (input)": "P7", "given": "G8"}), ["row (input)", "given"])
+    head, _, line = (row.split("  ") for row in said(capsys)[0].strip().splitlines()[:3])
+    assert [h.strip() for h in head if h][:3] == ["row", "row (input)", "given (input)"]
+    assert [c.strip() for c in line if c.strip()][:4] == ["3", "P7", "G8", "no; never"]
 
 
 def test_stages_are_told_where_there_is_no_terminal(at_home, capsys):

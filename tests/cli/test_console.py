@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from dips._cli.app import run as dips
-from dips._cli.console import TerminalObserver, output, print_data, print_json
+from dips._cli.console import TerminalObserver, output, print_data, print_json, printable
 from dips._tools import interrupts
 from dips._tools.files import write_whole
 from dips.exceptions import OutputError
@@ -56,6 +56,10 @@ def test_data_is_complete_or_refused(monkeypatch):
     monkeypatch.setattr(sys, "stdout", stream(Full()))
     with pytest.raises(OutputError, match="The output cannot be written: No space left on device"):
         print_data("x" * 10_000)
+
+
+def test_characters_that_would_hide_or_turn_text_are_replaced():
+    assert printable("a\x1b[31m\u202eb\u2066").plain == "a�[31m�b�"
 
 
 def test_json_is_escaped_where_the_output_is_not_in_unicode(monkeypatch):

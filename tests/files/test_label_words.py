@@ -72,6 +72,7 @@ def test_frequent_spellings_are_shown_and_not_merged():
         ({"malignant": 400, "malignent": 3, "benign": 300}, [["malignant", "malignent"]]),
         ({"malignant": 400, "benign": 300, "bengin": 2}, [["benign", "bengin"]]),
         ({"1": 50, "1.0": 20, "2": 30, "x": 9}, [["1", "1.0"]]),
+        ({"ill": 50, "i\u200bll": 20, "well": 50}, [["ill", "i\u200bll"]]),
         ({"grade 1": 500, "grade 2": 5}, []),
         ({"stage i": 500, "stage ii": 5}, []),
         ({"male": 500, "female": 5}, []),

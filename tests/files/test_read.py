@@ -122,7 +122,21 @@ def test_columns_without_a_name_or_with_that_of_another_are_told_apart_and_said(
     table = read_table(written(tmp_path, "t.csv", "a,b,a,,a\n1,2,3,4,5\n"))
     assert table.names == ["a", "b", "a.2", "column_4", "a.3"]
     assert "no name in the header; called column_4" in table.notes[0]
-    assert "the name of an earlier one; called a.2, a.3" in table.notes[1]
+    assert "the name of another; called a.2, a.3" in table.notes[1]
+
+
+def test_of_two_names_that_differ_by_a_blank_the_exact_one_is_kept(tmp_path):
+    table = read_table(written(tmp_path, "t.csv", " outcome,age,outcome\n1,2,3\n"))
+    assert table.names == ["outcome.2", "age", "outcome"]
+    assert table.notes == ["One column has the name of another; called outcome.2."]
+
+
+def test_a_header_in_the_middle_is_refused(tmp_path):
+    one = "age,ward\n50,a\n61,b\n"
+    words = r"^Row 3 of .*t.csv repeats the header, as where files were put one under the other"
+    refused(words, written(tmp_path, "t.csv", 2 * one))
+    refused("repeats the header, and 2 other rows do, as", written(tmp_path, "t.csv", 4 * one))
+    assert read_table(written(tmp_path, "t.csv", "age,ward\nage,b\n50,ward\n")).n_rows == 2
 
 
 def test_a_stream_damaged_inside_is_refused_in_one_sentence(tmp_path):

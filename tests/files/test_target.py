@@ -65,6 +65,7 @@ def test_the_positive_class_can_be_chosen():
         ([None] * 10, "All 10 labels in 'y' are missing"),
         (["", "NA", "?"] * 4, "All 12 labels in 'y' are missing"),
         (["yes"] * 8 + [None] * 2, r"has the label 'yes' \(8 rows\)"),
+        (["None", "mild"] * 6, r"label 'mild' \(6 rows\).* as missing: 'None' \(6\); if .* keep_label='None'\.$"),
         (np.linspace(0, 1, 12), "holds fractions such as 0.09.*: a quantity"),
         ([f"P{i}" for i in range(12)], "has 12 different labels in 12 labeled rows"),
         (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed to learn"),
@@ -80,6 +81,12 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest():
     words = r"^A data frame has no column 'outcome'; did you mean 'Outcome'\? It has Outcome, age"
     with pytest.raises(DataError, match=words):
         read_target(table, "outcome")
+
+
+def test_a_name_whose_accents_are_encoded_otherwise_is_pointed_out():
+    table = read_table(pd.DataFrame({"Gro\u0308\u00dfe": [1, 2], "age": [3, 4]}))
+    with pytest.raises(DataError, match="looks the same, but its letters are encoded otherwise: copy the name"):
+        read_target(table, "Gr\u00f6\u00dfe")
 
 
 def test_a_file_without_a_header_is_told_from_its_names():

@@ -22,7 +22,8 @@ from dips.exceptions import OutputError
 
 _SILENCE_S = 30.0  # that a log may keep
 _FIRST_S = 1.0  # that the first stage lasts before it is said: what is refused at once needs no line before it
-_CONTROL = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
+_TURN_TEXT_ROUND = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROL = {c: "�" for c in (*range(32), *range(127, 160), *_TURN_TEXT_ROUND) if chr(c) not in "\n\t"}
 
 
 def printable(value: Any, style: str = "") -> Text:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dips._cli.console import make_table, output, printable
 from dips._estimators.reasons import IMAGE, ROW, reason
+from dips._tools.names import beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +29,10 @@ def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> N
 
 
 def _table(suspects: pd.DataFrame, ids: list[str], unit: str, shares: dict[str, str], why: list[str]) -> Any:
-    aligned = {unit: "right", **dict.fromkeys(ids, "left"), "given": "left", "suggested": "left"}
-    aligned |= dict.fromkeys(shares, "right") | ({"why": "left"} if any(why) else {})
+    after = {"given": "left", "suggested": "left"} | dict.fromkeys(shares, "right")
+    after |= {"why": "left"} if any(why) else {}
+    named = beside(ids, taken=(unit, *after)).values()
+    aligned = {unit: "right", **dict.fromkeys(named, "left"), **after}
     labels = ["row", *ids, "given_label", "suggested_label"]
     rows = [
         [*(_or_dash(r[c]) for c in labels), *(_percent(r[c]) for c in shares.values()), *([said] if any(why) else [])]

@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from dips._files.preamble import find_header, preamble_note
@@ -62,6 +64,7 @@ def read_delimited(
     if invalid:  # once more, with line numbers
         _, invalid = _parse(open_bytes, dialect, in_order=True)
         _refuse_ragged(invalid, dialect.delimiter, source)
+    _refuse_repeated_header(table, source)
     return table, source, dialect.notes
 
 
@@ -234,6 +237,23 @@ def _refuse_ragged(invalid: list[pa.csv.InvalidRow], delimiter: str, source: str
         f"Line {first.number} of {source} has {counted(first.actual_columns, 'cell')} and the header has "
         f"{first.expected_columns}{f', and {more}' if n_more else ''}; put cells that hold "
         f"a {name} into double quotes, and give every line as many cells as the header."
+    )
+
+
+def _refuse_repeated_header(table: pa.Table, source: str) -> None:
+    """Refuse files that were put one under the other: the name of the target would be one more class."""
+    if table.num_columns < 2:
+        return
+    rows = pa.array(np.arange(table.num_rows))
+    for cells, name in zip(table.columns, table.column_names, strict=True):
+        rows = rows.filter(pc.equal(pc.fill_null(cells.take(rows), ""), name))
+        if not len(rows):
+            return
+    n_more = len(rows) - 1
+    more = f", and {counted(n_more, 'other row does', 'other rows do')}" if n_more else ""
+    raise DataError(
+        f"Row {rows[0].as_py() + 1} of {source} repeats the header{more}, as where files were put one under the other; "
+        "remove such lines, or name the files one by one."
     )
 
 

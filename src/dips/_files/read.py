@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -287,24 +288,27 @@ def _is_missing(value: Any) -> bool:
 
 
 def with_distinct_names(columns: pa.Table) -> tuple[pa.Table, list[str]]:
-    """Name what has no name, and tell apart what has the same."""
-    names, notes, empty, repeated = [], [], [], []
-    for position, name in enumerate((str(n).strip() for n in columns.column_names), start=1):
-        distinct = name or f"column_{position}"
-        n = 2
-        while distinct in names:
-            distinct, n = f"{name or f'column_{position}'}.{n}", n + 1
-        names.append(distinct)
-        if not name:
-            empty.append(distinct)
-        elif distinct != name:
-            repeated.append(distinct)
+    """Name what has no name, and tell apart what has the same; of two, one without blanks around it keeps its name."""
+    written = [str(name) for name in columns.column_names]
+    names, notes = [name.strip() for name in written], []
+    distinct: dict[int, str] = {}
+    taken: set[str] = set()
+    for at in sorted(range(len(names)), key=lambda j: names[j] != written[j]):
+        name = called = names[at] or f"column_{at + 1}"
+        for n in count(2):
+            if called not in taken:
+                break
+            called = f"{name}.{n}"
+        distinct[at] = called
+        taken.add(called)
+    empty = [called for at, called in sorted(distinct.items()) if not names[at]]
+    repeated = [called for at, called in sorted(distinct.items()) if names[at] not in ("", called)]
     if empty:
-        notes.append(f"{_columns(empty)} no name in the header; called {some_of(empty, 5)}.")
+        notes.append(f"{_columns_have(empty)} no name in the header; called {some_of(empty, 5)}.")
     if repeated:
-        notes.append(f"{_columns(repeated)} the name of an earlier one; called {some_of(repeated, 5)}.")
-    return columns.rename_columns(names), notes
+        notes.append(f"{_columns_have(repeated)} the name of another; called {some_of(repeated, 5)}.")
+    return columns.rename_columns([distinct[at] for at in range(len(names))]), notes
 
 
-def _columns(names: list[str]) -> str:
+def _columns_have(names: list[str]) -> str:
     return "One column has" if len(names) == 1 else f"{len(names)} columns have"

@@ -56,17 +56,17 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
 
 
 def plain(label: str) -> str:
-    """Return a label without case, accents, marks and superfluous blanks.
+    r"""Return a label without case, accents, marks, invisible characters and superfluous blanks.
 
     Examples
     --------
-    >>> plain("  Café_au  LAIT. "), plain("1.0"), plain("-1")
-    ('cafe au lait', '1', '-1')
+    >>> plain("  Café_au  LAIT. "), plain("1.0"), plain("-1"), plain("zero\u200bwidth")
+    ('cafe au lait', '1', '-1', 'zerowidth')
     """
     if re.fullmatch(r"\s*[+-]?\d+(\.0*)?\s*", label):
         return label.strip().partition(".")[0]
     letters = unicodedata.normalize("NFKD", label.casefold())
-    without = "".join(c for c in letters if not unicodedata.combining(c))
+    without = "".join(c for c in letters if not unicodedata.combining(c) and unicodedata.category(c) != "Cf")
     return " ".join(re.sub(r"[\s_.\-/]+", " ", without).split()) or label
 
 

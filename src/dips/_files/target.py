@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -82,8 +83,7 @@ def read_target(
     where the user says so, and kept apart where the user says that; where nothing is said, they are pointed out.
     """
     if name not in table.names:
-        near = get_close_matches(name.lower(), [n.lower() for n in table.names], n=1)
-        hint = next((f"; did you mean {n!r}?" for n in table.names if near and n.lower() == near[0]), ".")
+        hint = _nearest(name, table.names)
         header = " If its first line is no header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
         raise DataError(f"{table.subject} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
@@ -94,14 +94,27 @@ def read_target(
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
     cells, words = settle_words(cells, name, merge_labels, map_label or {}, keep)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
-    refuse_unusable(labels, name)
+    missing = _note_missing_words(raw, name, keep)
+    try:
+        refuse_unusable(labels, name)
+    except DataError as error:  # a class may be missing because its name was read as "no label"
+        raise DataError(" ".join([str(error), *missing])) from None
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
     labels = labels.followed_by_unlabeled(n_more)
-    classes, notes = labels.classes.tolist(), [*_note_missing_words(raw, name, keep), *words.notes(name)]
+    classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say {mark}.")
     return Target(name, labels, _position(positive, classes, name), notes, words)
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """Point to a name that is nearly the one that was given, or looks the same."""
+    same = [n for n in names if normalize("NFC", n) == normalize("NFC", name)]
+    if same:
+        return f"; {same[0]!r} looks the same, but its letters are encoded otherwise: copy the name from the table."
+    near = get_close_matches(name.lower(), [n.lower() for n in names], n=1)
+    return next((f"; did you mean {n!r}?" for n in names if near and n.lower() == near[0]), ".")
 
 
 def _cells(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) -> pa.ChunkedArray:

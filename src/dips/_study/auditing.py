@@ -200,7 +200,7 @@ def _judged(study: StudyData, settings: Settings, command: str | None) -> TableF
         uneven=uneven,
         outliers=find_outliers(study.table, study.schema),
         warnings=[
-            *log.sentences(),
+            *log.sentences(with_models=False),
             *class_warnings(account, study.target.classes),
             *(leak.sentence() for leak in study.leaks),
         ],

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dips._report import TableFindings
+from dips._study.account import id_columns
 from dips._study.candidates import CANDIDATES
 from dips._study.compare import Comparison, HoldOut
 
@@ -72,7 +73,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: HoldO
 def held_out_frame(findings: TableFindings, comparison: Comparison) -> pd.DataFrame:
     """The held-out rows, and what the chosen kind of model, not trained on them, says: one column per class."""
     part = findings.account.iloc[findings.test_rows]
-    named = {name: part[name] for name in ("row", *findings.ids, "given_label", "verified") if name in part}
+    named = {name: part[name] for name in ("row", *id_columns(findings.ids).values(), "given_label", "verified")}
     p = findings.test_probabilities[comparison.chosen]
     return pd.DataFrame(named).assign(**{f"p({c})": p[:, k] for k, c in enumerate(findings.target.classes)})
 

@@ -44,8 +44,10 @@ class WarningLog:
         named = _CODED.sub(lambda match: f"labels of class {str(self._classes[int(match[1])])!r}", message)
         return named[:1].upper() + named[1:]
 
-    def sentences(self) -> list[str]:
-        """Every warning once, the first one first."""
+    def sentences(self, with_models: bool = True) -> list[str]:
+        """Every warning once, the first one first; where there is but one model, it need not be named."""
+        if not with_models:
+            return [message for message, _ in self._seen.values()]
         return [f"{message} (Models: {', '.join(models)}.)" for message, models in self._seen.values()]
 
 

@@ -140,6 +140,7 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
 def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     from dips._cli.suspects import print_suspects
     from dips._report.label_words import first_looks, label_summary, worth_in_words, worth_of_suspects
+    from dips._study.account import id_columns
 
     suspects = judged.suspects()
     for note in judged.findings.notes:
@@ -147,7 +148,7 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
     output().print(printable(summary), soft_wrap=True)
     if len(suspects):
-        print_suspects(suspects.head(top), judged.findings.ids)
+        print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
     if said := f"{worth}." if worth else first_looks(judged.interval):
         output().print(printable(said), soft_wrap=True)
