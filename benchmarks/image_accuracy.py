@@ -19,12 +19,10 @@ from sklearn.metrics import log_loss, roc_auc_score
 from dips._paper.images.measures import noisy_labels, some_of
 from dips.datasets._image_sets import ImageData, load_images
 from dips.vision import ImageClassifier
-from dips.vision._fitting import METHODS, keep, prepared
+from dips.vision._fitting import keep, prepared
 from dips.vision._observer import FitObserver
 from dips.vision._turns import interleave
 from dips.vision._views import AS_IT_IS
-
-MEMORY = {"freematch": {"memory": 0.99}}  # its paper's 0.999 takes a thousand steps to rise
 
 
 def main() -> None:
@@ -62,7 +60,7 @@ def main() -> None:
 def _classifier(options: argparse.Namespace, seed: int) -> ImageClassifier:
     return ImageClassifier(
         options.network,
-        method=METHODS[options.method](**MEMORY.get(options.method, {})),
+        method=options.method,
         curator=options.curator,
         n_steps=options.steps,
         pretrain_steps=options.pretrain_steps,

@@ -60,8 +60,7 @@ def main() -> None:
 
 
 def _recipe(method: str, network: str, n_steps: int) -> Recipe:
-    settings = {"memory": 0.99} if method == "freematch" else {}
-    return Recipe(network, METHODS[method](**settings), Schedule(n_steps, lr=0.06))
+    return Recipe(network, METHODS[method](), Schedule(n_steps, lr=0.06))
 
 
 def _line(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, noise: str, seed: int) -> str:

@@ -21,12 +21,12 @@ class FreeMatch(Method):
     ----------
     weight : weight of the unlabeled images' loss (w_u)
     fairness : weight of the term that rewards predicting all classes (w_f)
-    memory : share of the running averages that is kept at each step
+    memory : share of the running averages that is kept at each step (0.999 in the paper, which trains a million steps)
     """
 
     weight: float = 1.0
     fairness: float = 0.01
-    memory: float = 0.999
+    memory: float = 0.99
 
     def state(self, n_classes: int, device: object) -> dict[str, Tensor]:
         """Global threshold, mean probability of each class and how often each is predicted: all uniform at first."""

@@ -23,7 +23,7 @@ class ImageTrial:
     noise : the name of a set of human labels, or a share of symmetric noise
     n_labeled : labels that are shown
     method : "fixmatch" or "freematch"
-    memory : of FreeMatch's thresholds; None takes its paper's
+    memory : of FreeMatch's thresholds; None takes its usual one
     curator : "none", "percentile" (the authors' rule), "auto" (the default), "dips", "small_loss", ...
     network, n_steps, lr, batch_size, unlabeled_ratio : as in :class:`dips.vision.ImageClassifier`
     warm_up_steps, rounds, checkpoints : when labels are judged; the accuracy is recorded at every checkpoint
