@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from dips._beliefs.belief import average_beliefs
-from dips._beliefs.hypotheses import EVEN, even_noise, make_hypotheses, posterior, transition
+from dips._beliefs.hypotheses import EVEN, even_noise, make_hypotheses, mistaken, mistaken_for, posterior, transition
 from dips._beliefs.noise import estimate_noise
 from dips._beliefs.teachers import Answers
 from dips._data.verified import Verified
@@ -39,7 +39,7 @@ def test_no_hypothesis_makes_most_labels_of_a_class_wrong():
     labels = labels_of(95, 5)
     found = even_noise(0.0, labels, 2).frequencies
     uneven = [h for h in make_hypotheses(labels, 2) if h.kind != EVEN]
-    assert {h.kind for h in uneven} == {1}  # errors of the large class would explain the rare one away
+    assert {h.kind for h in uneven} == {mistaken(1)}  # errors of the large class would explain the rare one away
     assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
 
 
@@ -56,7 +56,7 @@ def test_with_many_classes_noise_is_taken_for_even():
 
 def by_kind(hypotheses, log_likelihood):
     probability = posterior(hypotheses, log_likelihood)
-    return [probability[[h.kind == kind for h in hypotheses]].sum() for kind in (EVEN, 0, 1)]
+    return [probability[[h.kind == kind for h in hypotheses]].sum() for kind in (EVEN, mistaken(0), mistaken(1))]
 
 
 def test_noise_is_taken_for_even_where_labels_do_not_tell():
@@ -66,7 +66,7 @@ def test_noise_is_taken_for_even_where_labels_do_not_tell():
 
 def test_noise_is_believed_to_be_uneven_as_far_as_labels_tell():
     hypotheses = make_hypotheses(labels_of(50, 50), 2)
-    likely = np.array([h.kind == 1 for h in hypotheses]).astype(float)
+    likely = np.array([h.kind == mistaken(1) for h in hypotheses]).astype(float)
     weak, strong = by_kind(hypotheses, likely), by_kind(hypotheses, 9 * likely)
     assert 0 < weak[2] < 0.1 < 0.9 < strong[2] < 1
     assert weak[1] == strong[1] == 0
@@ -75,13 +75,31 @@ def test_noise_is_believed_to_be_uneven_as_far_as_labels_tell():
 def test_errors_that_go_one_way_are_seen_in_the_class_that_gains_labels():
     p, true, labels = one_way(1500, 0.4)
     noise, panels = estimate_noise([p], labels, np.random.RandomState(0))
-    assert noise.posterior[[h.kind == 1 for h in noise.hypotheses]].sum() > 0.9
+    assert noise.posterior[[h.kind == mistaken(1) for h in noise.hypotheses]].sum() > 0.9
     assert noise.mean == pytest.approx((labels != true).mean(), abs=0.06)
     heard = [panels[i] for i in noise.heard]
     belief, _ = average_beliefs([Answers(p, p[:0])], labels, noise, heard)
     p_wrong = 1 - belief[np.arange(labels.size), labels]
     assert p_wrong[labels != true].mean() > 0.6
     assert p_wrong[labels == 1].mean() < 0.05
+
+
+def test_other_classes_that_are_mistaken_for_one_are_found():
+    rng = np.random.RandomState(0)
+    p = softmax(3 * rng.normal(size=(400, 4)), axis=1)
+    true = (p.cumsum(axis=1) > rng.rand(400, 1)).argmax(axis=1)
+    labels = np.where(rng.rand(400) < 0.2, 3, true)  # annotators in doubt say "other"
+    noise, panels = estimate_noise([p], labels, rng)
+    assert noise.posterior[[h.kind == mistaken_for(3) for h in noise.hypotheses]].sum() > 0.9
+    assert noise.mean == pytest.approx((labels != true).mean(), abs=0.05)
+    belief, _ = average_beliefs([Answers(p, p[:0])], labels, noise, [panels[i] for i in noise.heard])
+    p_wrong = 1 - belief[np.arange(labels.size), labels]
+    assert p_wrong[labels != true].mean() > 0.6
+    assert p_wrong[labels != 3].mean() < 0.05
+
+
+def test_with_two_classes_to_mistake_one_is_to_take_it_for_the_other():
+    assert {h.kind for h in make_hypotheses(labels_of(50, 50), 2)} == {EVEN, mistaken(0), mistaken(1)}
 
 
 def test_checked_labels_tell_which_way_errors_go():
@@ -93,7 +111,7 @@ def test_checked_labels_tell_which_way_errors_go():
 
     def mistaken_most(verified):
         noise, _ = estimate_noise(answers, true, rng, verified)
-        return [sum(noise.posterior[[h.kind == kind for h in noise.hypotheses]]) for kind in (0, 1)]
+        return [sum(noise.posterior[[h.kind == kind for h in noise.hypotheses]]) for kind in (mistaken(0), mistaken(1))]
 
     without, after = mistaken_most(None), mistaken_most(Verified(looked, before))
     assert after[1] > 0.6 > without[1]

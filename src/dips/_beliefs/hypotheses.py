@@ -1,8 +1,8 @@
-"""How labels may have gone wrong: all classes alike, or one class more often than the others."""
+"""How labels may have gone wrong: all classes alike, one class more often than the others, or all mistaken for one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 
 from dips._tools.arrays import Array
 
-EVEN = -1  # the kind of noise that meets all classes alike; any other kind is the class that it meets most
+EVEN = "even"  # the kind of noise that meets all classes alike
 
 _RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
@@ -35,14 +35,14 @@ class Hypothesis:
     matrix : (C, C) probability that a row of class c is labeled k
     rate : the share of wrong labels
     frequencies : (C,) of the classes that teachers are calibrated to
-    kind : ``EVEN``, or the class that is mistaken more often than the others
+    kind : ``EVEN``, or what `mistaken` or `mistaken_for` return
     log_prior : before any teacher was asked
     """
 
     matrix: Array
     rate: float
     frequencies: Array
-    kind: int = EVEN
+    kind: str = EVEN
     log_prior: float = 0.0
 
 
@@ -73,7 +73,17 @@ def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
     even = [replace(h, log_prior=float(p)) for h, p in zip(even, _log_prior_of_even(rates), strict=True)]
     if n_classes > _MOST_UNEVEN:
         return even
-    return even + [h for c in range(n_classes) for h in _uneven_noise(c, found)]
+    return even + [h for kind, matrices in _uneven_kinds(n_classes) for h in _uneven_noise(kind, matrices, found)]
+
+
+def mistaken(c: int) -> str:
+    """Name the kind of noise in which class c is mistaken more often than the others."""
+    return f"{c} is mistaken"
+
+
+def mistaken_for(c: int) -> str:
+    """Name the kind of noise in which all other classes are mistaken for class c."""
+    return f"mistaken for {c}"
 
 
 def even_noise(rate: float, labels: Array, n_classes: int) -> Hypothesis:
@@ -90,19 +100,27 @@ def _frequencies(labels: Array, n_classes: int) -> Array:
     return np.asarray((np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes))
 
 
-def _uneven_noise(c: int, found: Array) -> list[Hypothesis]:
-    """Return the hypotheses that class c is mistaken most, and that of every class more labels are right than wrong.
+def _uneven_kinds(n_classes: int) -> Iterator[tuple[str, list[Array]]]:
+    """Each kind of uneven noise, and its matrices; with two classes, to mistake one is to take it for the other."""
+    is_class = np.eye(n_classes)
+    for c in range(n_classes):
+        rates = [worst * np.maximum(is_class[c], share) for share, worst in product(_SHARES_OF_OTHERS, _UNEVEN_RATES)]
+        yield mistaken(c), [transition(each, n_classes) for each in rates]
+    for c in range(n_classes if n_classes > 2 else 0):
+        yield mistaken_for(c), [(1 - rate) * is_class + rate * is_class[c] for rate in _UNEVEN_RATES]
 
-    Without the second, errors of a large class could explain all labels of a rare one.
+
+def _uneven_noise(kind: str, matrices: Sequence[Array], found: Array) -> list[Hypothesis]:
+    """Return the hypotheses of a kind under which of every class more labels are right than wrong.
+
+    Without that, errors of a large class could explain all labels of a rare one.
     """
     made = []
-    for share, worst in product(_SHARES_OF_OTHERS, _UNEVEN_RATES):
-        rates = np.full(found.size, worst * share)
-        rates[c] = worst
-        matrix = transition(rates, found.size)
+    for matrix in matrices:
         true = np.linalg.solve(matrix.T, found)  # frequencies of the classes that the noise turns into those found
-        if (true * (1 - rates) > found / 2).all():
-            made.append(Hypothesis(matrix, float(true @ rates), true, c))
+        right = true * np.diag(matrix)
+        if (right > found / 2).all():
+            made.append(Hypothesis(matrix, float(1 - right.sum()), true, kind))
     shares = softmax([_PRIOR_SLOPE * h.rate / _RATES[-1] for h in made]) if made else []
     return [replace(h, log_prior=float(np.log(_P_UNEVEN / found.size * p))) for h, p in zip(made, shares, strict=True)]
 

@@ -120,7 +120,7 @@ def calibrate_panels(
     usual = [p.mean(axis=0) for p in answers]
     said = [evidence(p, each).T for p, each in zip(answers, usual, strict=True)]  # (C, n) of each teacher
     as_it_is = np.append(1.0, np.zeros(answers[0].shape[1]))
-    ends: dict[int, list[Array]] = {}  # by kind: each hypothesis starts where the one before it of its kind ended
+    ends: dict[str, list[Array]] = {}  # by kind: each hypothesis starts where the one before it of its kind ended
     panels = []
     with one_blas_thread():
         for each in hypotheses:
