@@ -278,6 +278,12 @@ def test_every_default_is_in_the_help(capsys):
         (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "--jobs is the number of folds trained at once"),
         (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "--seed must be from 0"),
         (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips: there is no such folder"),
+        (["predict", "patients.csv", "patients.csv"], 5, "is not a run folder of dips: it is a file"),
+        (
+            ["fit", "patients.csv", "-t", "outcome", "-o", "patients.csv/run"],
+            4,
+            "patients.csv is a file; choose another",
+        ),
         (["audit", "patients.csv", "-t", "outcome", "-o", "gone/x.csv"], 4, "dips: There is no folder gone to write x"),
         (["audit", "patients.csv", "-t", "outcome", "--report", "gone/x.html"], 4, "There is no folder gone"),
     ],

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 
-from dips._files import DataError, OutputError, Preparation, read_table, understand
+from dips._files import DataError, ModelError, OutputError, Preparation, read_table, understand
 from dips._study import audit, fit
 from dips._study.candidates import Candidate
 from dips._study.compare import compare, hold_out
@@ -15,6 +16,7 @@ from dips._study.data import read_data
 from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.leaks import LeakCheck
+from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._tools.observer import Observer
 from tests.patients import patients
@@ -37,6 +39,12 @@ def test_the_folder_holds_all_that_was_promised(run):
         "manifest.json", "backbone.ubj", "preparation.json", "preparation.npz",
     }  # fmt: skip
     assert [p.name for p in run.folder.parent.iterdir()] == ["run"]
+
+
+def test_the_model_inside_a_run_points_to_the_run(run):
+    words = r"model is not a run folder .* holds no config.json; name the folder around it, .*run\.$"
+    with pytest.raises(ModelError, match=words):
+        Run(run.folder / "model")
 
 
 def test_all_four_models_are_scored_and_one_is_chosen_by_validation(run):
@@ -252,6 +260,24 @@ def test_an_audit_and_a_study_list_the_same_suspects(run):
     audited = audit(TABLE, target="outcome")
     assert audited.suspects()["row"].tolist() == run.suspects()["row"].tolist()
     assert audited.share_wrong == pytest.approx(run.metrics["labels"]["estimated_share_wrong"])
+
+
+def test_a_wide_table_asks_the_forest_for_importances_once(monkeypatch):
+    asked = []
+
+    class Counting(ExtraTreesClassifier):
+        @property
+        def feature_importances_(self):
+            asked.append(self)
+            return super().feature_importances_
+
+    monkeypatch.setattr("dips._study.leaks.ExtraTreesClassifier", Counting)
+    table = read_table(
+        pd.DataFrame(np.random.RandomState(0).normal(size=(40, 60)), columns=[f"c{j}" for j in range(60)])
+    )
+    preparation = Preparation(understand(table)).learn(table)
+    LeakCheck(preparation, preparation.encode(table), np.arange(40) % 2, np.arange(40))
+    assert len(asked) == 1
 
 
 def test_more_than_two_classes_and_numbers_as_labels(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,7 @@ class Preparation:
     def learn(self, table: Table, rows: Rows | None = None, seed: int = 0) -> Preparation:
         """Learn categories and texts from the given rows, or from all."""
         positions = None if rows is None else pa.array(rows)
+        self.__dict__.pop("_places", None)
         for column in self.schema.used:
             raw = table.columns[column.name]
             self.encoders[column.name].learn(column.values(raw if positions is None else raw.take(positions)), seed)
@@ -83,13 +86,15 @@ class Preparation:
 
     def columns_of(self, name: str) -> slice:
         """Where in the matrix one column of the table went."""
-        start = 0
-        for other, encoder in self.encoders.items():
-            n = len(encoder.parts)
-            if other == name:
-                return slice(start, start + n)
-            start += n
-        raise KeyError(name)
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, slice]:
+        ends = accumulate(len(encoder.parts) for encoder in self.encoders.values())
+        return {
+            name: slice(end - len(self.encoders[name].parts), end)
+            for name, end in zip(self.encoders, ends, strict=True)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the arrays."""
@@ -110,9 +115,13 @@ class Preparation:
     def from_parts(cls, record: dict[str, Any], arrays: dict[str, Array]) -> Preparation:
         """Return the preparation that :meth:`to_json` and :meth:`arrays` wrote."""
         preparation = cls(Schema.from_json(record["schema"]))
+        by_column: dict[str, dict[str, Array]] = {}
+        for key, array in arrays.items():
+            position, _, part = key.partition("/")
+            by_column.setdefault(position, {})[part] = array
         for j, (name, encoder) in enumerate(preparation.encoders.items()):
             encoder.settings = record["encoders"][name]
-            encoder.arrays = {k.partition("/")[2]: a for k, a in arrays.items() if k.partition("/")[0] == str(j)}
+            encoder.arrays = by_column.get(str(j), {})
         return preparation
 
 

@@ -152,8 +152,10 @@ class LeakCheck:
         short = [name for name, kind in self._kinds.items() if kind != "text"]
         if len(short) <= _COLUMNS_OF_PAIRS:
             return short
-        forest = _forest(self._seed).fit(self._X, self._y)
-        weight = {n: forest.feature_importances_[self._preparation.columns_of(n)].sum() for n in short}
+        importances = (
+            _forest(self._seed).fit(self._X, self._y).feature_importances_
+        )  # computed whenever it is asked for
+        weight = {name: importances[self._preparation.columns_of(name)].sum() for name in short}
         return sorted(short, key=lambda name: -weight[name])[:_COLUMNS_OF_PAIRS]
 
     def _score(self, names: list[str], rows: Rows | slice = slice(None)) -> float:

@@ -48,10 +48,18 @@ class Run(Pictured):
     def __init__(self, folder: Path | str, untrusted: bool = False) -> None:
         self.folder, self.untrusted = Path(folder), untrusted
         recover(self.folder)
+        if reason := self._is_no_run():
+            raise ModelError(f"{self.folder} is not a run folder of dips: {reason}.")
+
+    def _is_no_run(self) -> str:
+        if (self.folder / MARK).exists():
+            return ""
         if not self.folder.exists():
-            raise ModelError(f"{self.folder} is not a run folder of dips: there is no such folder.")
-        if not (self.folder / MARK).exists():
-            raise ModelError(f"{self.folder} is not a run folder of dips: it holds no {MARK}.")
+            return "there is no such folder"
+        if self.folder.is_file():
+            return "it is a file"
+        around = self.folder.resolve().parent
+        return f"it holds no {MARK}" + (f"; name the folder around it, {around}" if (around / MARK).exists() else "")
 
     @cached_property
     def config(self) -> dict[str, Any]:

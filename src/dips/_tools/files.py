@@ -79,6 +79,9 @@ def expanded(path: Path | str) -> Path:
 
 def make_folder(folder: Path) -> None:
     """Make a folder and its parents, where they do not exist."""
+    in_the_way = next((path for path in (folder, *folder.parents) if path.exists() and not path.is_dir()), None)
+    if in_the_way is not None:
+        raise OutputError(f"The folder {folder} cannot be made: {in_the_way} is a file; choose another name.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
