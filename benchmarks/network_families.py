@@ -3,7 +3,7 @@
 Every kind of made-up table by itself, 20 columns, two classes. All models learn from the same labels; scores are on
 rows without label, against the chances from which the classes were drawn: accuracy, and how much the log loss exceeds
 the least possible. Where a supervised model is ahead, the network has not learned what its own training tables could
-teach.
+teach. The plain sums are its plainest tables: independent normal columns, no categories, nothing missing.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from network_ablations import as_they_are, no_cell, no_column
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.impute import SimpleImputer
@@ -30,7 +31,7 @@ from dips.network._settings import NetworkSettings
 from dips.network._training import encode_tables
 from dips.network._weights import SHIPPED, Weights
 
-UNLABELED, QUERIES, COLUMNS = 200, 300, 20
+UNLABELED, QUERIES = 200, 300
 
 
 def plain_columns(own):
@@ -54,18 +55,26 @@ def clusters(draws, tables, shape):
     return x, 4 * scores, draws.chance(tables, 1, p=1.0)
 
 
+def independent(draws, tables, shape):
+    x = draws.normal(tables, shape.rows, shape.columns)
+    return x, x.new_zeros(tables, shape.rows, shape.classes), draws.chance(tables, 1, p=0.0)
+
+
 FAMILIES = {
     function.__name__ if function else "rules": (plain_columns(0.0), function) for function, _ in _tables.FUNCTIONS
 }
 FAMILIES |= {"hidden causes": (plain_columns(1.0), None), "causes": (causes, None), "clusters": (clusters, None)}
+FAMILIES |= {"plain sums": (independent, _tables.linear)}
+PLAIN = {"categorical_columns": no_column, "missing": no_cell, "warped": as_they_are}  # parts of the plain tables
 
 
 def tables_of(name, count, shape, settings):
     latent, function = FAMILIES[name]
     only = ((function, 1.0),)
     draws = Draws("cpu", shape.labeled)
+    parts = {"_latent": latent, "FUNCTIONS": only, "SIMPLE": only} | (PLAIN if name == "plain sums" else {})
     with ExitStack() as stack:
-        for part, replacement in (("_latent", latent), ("FUNCTIONS", only), ("SIMPLE", only)):
+        for part, replacement in parts.items():
             stack.enter_context(patch.object(_tables, part, replacement))
         tables = make_tables(draws, count, shape, settings.prior)
     return tables, encode_tables(tables, shape, draws, settings)
@@ -92,9 +101,9 @@ def scores(chances, p):
 
 
 @torch.no_grad()
-def compare(model, name, labels, noisy, count, settings):
+def compare(model, name, labels, noisy, settings, options):
     """Mean scores of all models on one kind of table."""
-    shape = Shape(labels, UNLABELED, QUERIES, COLUMNS, 2)
+    count, shape = options.tables, Shape(labels, UNLABELED, QUERIES, options.columns, 2)
     prior = replace(settings.prior, clean=0.0 if noisy else 1.0, sharpness=(0.7, 8.0), interval_noise=(0.1, 1.2))
     tables, cells = tables_of(name, count, shape, replace(settings, prior=prior))
     found = {}
@@ -116,6 +125,7 @@ def main():
     parser.add_argument("--weights", type=Path, default=SHIPPED)
     parser.add_argument("--tables", type=int, default=16, help="tables of each kind")
     parser.add_argument("--labels", type=int, nargs="*", default=[100, 400])
+    parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--only", nargs="*", choices=FAMILIES)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -127,7 +137,7 @@ def main():
     for name in options.only or FAMILIES:
         for labels in options.labels:
             for noisy in (False, True):
-                by_model = compare(model, name, labels, noisy, options.tables, settings)
+                by_model = compare(model, name, labels, noisy, settings, options)
                 shown = "".join(f"  {m} {100 * a:.1f} / {loss:.3f}" for m, (a, loss) in by_model.items())
                 print(f"{name:14}{labels:>4} {'dirty' if noisy else 'clean'}{shown}", flush=True)
 
