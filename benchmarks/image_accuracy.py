@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=26_000)
     parser.add_argument("--pretrain-steps", type=int)
     parser.add_argument("--pilot-steps", type=int)
-    parser.add_argument("--method", default="fixmatch")
+    parser.add_argument("--method", default="freematch")
     parser.add_argument("--curator", default="auto")
     parser.add_argument("--network", default="fast")
     parser.add_argument("--max-images", type=int)

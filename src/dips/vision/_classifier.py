@@ -1,4 +1,4 @@
-"""ImageClassifier: FixMatch or FreeMatch on useful labels, as a scikit-learn estimator."""
+"""ImageClassifier: FreeMatch or FixMatch on useful labels, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     """Semi-supervised learning from images of which few are labeled, some of them wrongly.
 
     First the network learns from the images alone, without labels. Then short trainings that each leave out a part of
-    the labels estimate how many labels are wrong. If none are shown to be, FixMatch or FreeMatch is trained on all
+    the labels estimate how many labels are wrong. If none are shown to be, FreeMatch or FixMatch is trained on all
     labels, as if there were no curator. Otherwise every label is judged by how it was learned, in a warm-up on the
     labeled images alone and then after each round of the training, so a suspect may become useful again. Labels are
     always judged by the averaged network in evaluation mode, on images without augmentation.
@@ -46,8 +46,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         "fast", "wrn-28-2", "wrn-28-8", "tiny"; "torchvision:MODEL" or "timm:MODEL" if these are installed, followed by
         ":pretrained" for their trained weights; or a function of (n_classes, n_channels) that returns a module. If the
         module has a ``pixel_scaling``, (mean, deviation) of each channel's bytes, images are scaled by it.
-    method : str or Method, default="fixmatch"
-        "fixmatch", "freematch", or an object with settings.
+    method : str or Method, default="freematch"
+        "freematch", "fixmatch", or an object with settings.
     curator : str, Curator or callable, default="auto"
         Judges the labels: "auto" (:class:`~dips.curators.ImageAuto`), "percentile" (the authors' rule for images),
         the name of any other curator that judges images, such as "dips" or "none", an object with settings, or a
@@ -153,7 +153,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self,
         network: str | Callable[[int, int], torch.nn.Module] = "fast",
         *,
-        method: str | Method = "fixmatch",
+        method: str | Method = "freematch",
         curator: str | Curator | Callable[..., Any] = "auto",
         n_steps: int = 20_000,
         n_rounds: int = 20,
