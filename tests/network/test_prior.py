@@ -262,9 +262,14 @@ def test_classes_are_uneven_in_many_tables(draws):
 
 
 def test_one_column_at_least_matters(draws):
-    weights = _columns.relevant_columns(draws, 400, COLUMNS)
+    weights = _columns.relevant_columns(draws, 400, COLUMNS, dense=0.0)
     assert (weights > 0).any(1).all()
     assert 0.2 < (weights == 0).float().mean() < 0.7
+
+
+def test_every_column_matters_alike_in_the_dense_tables(draws):
+    weights = _columns.relevant_columns(draws, 400, COLUMNS, dense=0.3)
+    assert 0.2 < (weights == 1).all(1).float().mean() < 0.4
 
 
 WIDE = Shape(16, 0, 8, 48, 3)

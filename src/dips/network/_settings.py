@@ -46,6 +46,7 @@ class PriorSettings:
     )  # how surely the highest score decides the class, from overlap to crisp
     interval_noise: tuple[float, float] = (0.02, 1.2)  # the same where intervals of one score are the classes
     simple: float = 0.35  # share of tables whose scores are a plain sum over columns
+    dense: float = 0.25  # share of tables in which every column matters
     clean: float = 0.25  # share of tables whose labels are all right
     max_noise: float = 0.46  # share of wrong labels with two classes
     max_noise_many: float = 0.60  # and with more

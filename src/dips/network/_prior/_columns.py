@@ -15,11 +15,12 @@ def categorical_columns(draws: Draws, tables: int, columns: int) -> Tensor:
     return draws.chance(tables, columns, p=torch.where(kind > 0.8, torch.ones_like(kind), share))
 
 
-def relevant_columns(draws: Draws, tables: int, columns: int) -> Tensor:
-    """How much each column matters, (B, F): nothing for many, and something for one at least."""
+def relevant_columns(draws: Draws, tables: int, columns: int, dense: float) -> Tensor:
+    """How much each column matters, (B, F): nothing for many and something for one at least, or all alike."""
     kept = draws.chance(tables, columns, p=draws.uniform(tables, 1, low=0.1, high=1.1))
     kept |= torch.arange(columns, device=draws.device) == draws.integers(tables, 1, high=columns)
-    return kept * draws.uniform(tables, columns, low=0.1)
+    amount = kept * draws.uniform(tables, columns, low=0.1)
+    return torch.where(draws.chance(tables, 1, p=dense), torch.ones_like(amount), amount)
 
 
 def levels(draws: Draws, rank: Tensor, most: int) -> Tensor:

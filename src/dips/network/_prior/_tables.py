@@ -133,7 +133,7 @@ def make_tables(draws: Draws, tables: int, shape: Shape, settings: PriorSettings
     categorical = categorical_columns(draws, tables, shape.columns)
     meant = categorical & draws.chance(tables, shape.columns, p=0.6)  # a level's meaning has no order
     x = torch.where(meant.unsqueeze(1), effects(draws, level, most), latent)
-    relevant = relevant_columns(draws, tables, shape.columns).unsqueeze(1)
+    relevant = relevant_columns(draws, tables, shape.columns, settings.dense).unsqueeze(1)
     order, back = _mixed(draws, tables)
     scores = _scores(draws, (x * relevant)[order], (level * (relevant > 0))[order], shape, settings)[back]
     scores = torch.where(own.unsqueeze(-1), own_scores, scores)
