@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
+from dips.exceptions import InputError
 
 from .families import E, fit_and_watch, slow_xgboost, table, xgboost
 
@@ -133,6 +134,12 @@ def test_a_random_forest_is_refused():
 def test_an_objective_without_probabilities_is_refused():
     with pytest.raises(ValueError, match=r"XGBClassifier\(objective='binary:hinge'\) gives no probabilities; use one"):
         fit_and_watch(xgboost(objective="binary:hinge"), *table(2))
+
+
+def test_numbers_too_large_for_it_are_told_in_a_sentence():
+    X, y, _ = table(2)
+    with pytest.raises(InputError, match=r"^X holds numbers beyond 3.4e38, the largest that XGBoost computes with"):
+        fit_and_watch(xgboost(), X * 1e39, y, X)
 
 
 @pytest.mark.parametrize(("n_jobs", "expected"), [(None, "0"), (2, "2")])

@@ -180,6 +180,7 @@ def test_a_column_vector_is_one_column_with_a_warning():
         (np.array(["a", "b", None]).astype(str), "the text 'None' as a class"),
         (["a", "b", ""], "the text '' as a class"),
         (pd.Series(["a", "b", "<NA>"]), "the text '<NA>' as a class"),
+        (["a", None], "Only one class is labeled \\('a', 1 row\\)"),
         (["a", "a", None], "Only one class is labeled \\('a', 2 rows\\)"),
         ([1, -1, -1, 1, 1.0, -1, 2, 0.5], "continuous.* 0.5"),
         (np.array([0, 1, np.inf]), "infinity"),

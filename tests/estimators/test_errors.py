@@ -77,6 +77,10 @@ def test_infinities_among_unlabeled_rows_passed_apart():
     refused("Input X contains infinity", X[:10], Y[:10], X_unlabeled=with_value(np.inf))
 
 
+def test_no_unlabeled_rows_passed_apart():
+    refused("X_unlabeled has no rows; leave it out", X[:10], Y[:10], X_unlabeled=X[:0])
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_dates(frame):
     table = frame({"a": X[:, 0], "seen": np.arange(20).astype("datetime64[D]").astype("datetime64[ms]")})

@@ -14,6 +14,7 @@ from dips.exceptions import SettingsError
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"target": 4}, "target is the name of a column, as text; got 4, so write '4'"),
         ({"labeler": "grady"}, "labeler='grady' is not known; did you mean 'greedy'"),
         ({"curator": "none"}, "judges no label"),
         ({"backbone": "forest"}, "backbone='forest' is not known; choose one of xgboost"),
@@ -25,7 +26,7 @@ from dips.exceptions import SettingsError
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):
     with pytest.raises(UserError, match=words):
-        Settings(target="y", **settings).checked()
+        Settings(**{"target": "y"} | settings).checked()
 
 
 def test_a_toml_file_is_read(tmp_path):

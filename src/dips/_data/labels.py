@@ -19,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 from dips._data.containers import is_frame
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips._tools.wording import counted
 from dips.exceptions import InputError
 
 UNLABELED = -1
@@ -123,9 +124,9 @@ def encode_labels(y: Any, *, all_labeled: bool = False) -> Labels:
     codes, classes = _coded(positions, distinct, is_class)
     _refuse_missing_as_text(classes)
     if classes.size < 2:
+        rows = counted(int((codes == 0).sum()), "row")
         raise InputError(
-            f"Only one class is labeled ({classes.tolist()[0]!r}, {(codes == 0).sum()} rows); a classifier needs at "
-            "least two classes."
+            f"Only one class is labeled ({classes.tolist()[0]!r}, {rows}); a classifier needs at least two classes."
         )
     if all_labeled and classes.size > 2 and classes[0] == UNLABELED:
         warn(

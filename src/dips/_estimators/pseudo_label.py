@@ -291,7 +291,10 @@ def _opened(X_unlabeled: Any, observer: Observer) -> Any:
 
 
 def _n_unlabeled(X_unlabeled: Any) -> int:
-    return X_unlabeled.n_rows if isinstance(X_unlabeled, Pool) else n_rows(X_unlabeled)
+    n = X_unlabeled.n_rows if isinstance(X_unlabeled, Pool) else n_rows(X_unlabeled)
+    if n == 0:
+        raise InputError("X_unlabeled has no rows; leave it out where there are none.")
+    return n
 
 
 def _columns(columns: list[Array]) -> Array:

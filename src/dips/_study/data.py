@@ -191,9 +191,9 @@ def _stack(labeled: list[Table], unlabeled: list[Table], target: str) -> Table:
 def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
     missing = sorted(wanted - set(other.names))
     if missing:
+        has = "the first" if first.source == other.source else first.source
         raise DataError(
-            f"{other.subject} lacks columns that {first.source} has ({', '.join(missing[:5])}); give both the same "
-            "ones."
+            f"{other.subject} lacks columns that {has} has ({', '.join(missing[:5])}); give both the same ones."
         )
 
 

@@ -92,6 +92,10 @@ class Settings:
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
+        if not isinstance(self.target, str):
+            raise SettingsError(
+                f"target is the name of a column, as text; got {self.target!r}, so write '{self.target}'."
+            )
         try:
             resolve_labeler(self.labeler, resolve_curator(self.curator, "tables"), curate="both")
         except (ValueError, TypeError) as error:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from dips._dynamics import Watch
 from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, TableBatches, probabilities, random_tree_parameters
@@ -59,6 +60,25 @@ class XGBoost(StagedBackbone):
             raise InputError(
                 f"{name}(objective={objective!r}) gives no probabilities; use one of {', '.join(_OBJECTIVES)}."
             )
+
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+        fit_params: dict[str, Any] | None = None,
+    ) -> None:
+        """Fit the estimator; numbers too large for it are told in a sentence, not in a trace of its C++."""
+        try:
+            super().fit(estimator, X, y, sample_weight, watch, fit_params)
+        except ValueError as error:
+            if "value too large" not in str(error) or type(error).__name__ != "XGBoostError":
+                raise
+            raise InputError(
+                "X holds numbers beyond 3.4e38, the largest that XGBoost computes with; scale them."
+            ) from error
 
     def takes_batches(self, estimator: BaseEstimator) -> bool:
         """Only histograms are built from batches; what a ``fit`` adds to them is left to it."""
