@@ -26,6 +26,14 @@ def test_no_library_that_computes_is_imported(arguments):
     assert said.splitlines()[-1] == "imported:"
 
 
+def test_the_list_of_commands_says_each_in_a_whole_sentence(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert dips(["--help"]) == 0
+    listed = capsys.readouterr().out.partition("Commands:")[2].partition("Exit codes")[0].strip().splitlines()
+    assert len(listed) >= 12
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
 def test_the_help_of_a_command_names_what_it_takes(capsys):
     assert dips(["fit", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())

@@ -146,7 +146,11 @@ ReviewerError = Annotated[
     ),
 ]
 Order = Annotated[
-    str, typer.Option("--order", help="Which suspects come first: wrong (most likely) or useful (to check).")
+    str,
+    typer.Option(
+        "--order",
+        help="Which suspects come first: wrong, the most probably wrong, or useful, the most useful to check.",
+    ),
 ]
 KeptLabels = Annotated[
     list[str],

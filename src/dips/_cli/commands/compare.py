@@ -23,7 +23,10 @@ def compare(
     as_json: o.Json = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Say what changed between two runs: scores on the same held-out rows, suspects gone and new. Writes a page."""
+    """Say what changed between two runs.
+
+    Scores on the same held-out rows, and which suspects are gone or new; printed, and written as a page.
+    """
     from dips._report import render_difference
     from dips._study.between import compare_runs
     from dips._study.folder import refuse_to_overwrite

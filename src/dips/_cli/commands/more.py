@@ -60,7 +60,10 @@ def demo(
 
 @app.command()
 def info(as_json: o.Json = False) -> None:
-    """Print versions, and the names of backbones, labelers, curators and metrics."""
+    """Print versions, and what there is to choose from.
+
+    Backbones, labelers, curators and metrics, by name.
+    """
     from dips._persistence.model import versions
     from dips._study.metrics import METRIC_NAMES
     from dips.backbones._registry import default_names

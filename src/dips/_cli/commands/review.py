@@ -42,7 +42,7 @@ def review(
     export: Annotated[Path | None, typer.Option(help="Write all results to this folder; start no server.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
 ) -> None:
-    """Look at the suspects one by one in a browser, and keep what you decide.
+    """Look at the suspects one by one in a browser.
 
     Everything stays on this machine. Decisions are kept in RUN/review. The page can train again with them, and saves a
     corrected table and a file for dips fit --corrections.

@@ -22,7 +22,10 @@ def sign_run(
         bool, typer.Option("--new-key", help="Make the key first, in a file that only you can read.")
     ] = False,
 ) -> None:
-    """Seal a run with a key, so that whoever has the key can tell whether a file in it was changed."""
+    """Seal a run with a key.
+
+    Whoever has the key can then tell whether a file in the run was changed.
+    """
     from dips._persistence.signature import make_key, sign
 
     if new_key:
@@ -35,7 +38,10 @@ def sign_run(
 
 @app.command("verify")
 def verify_run(run: _Folder, key: _Key) -> None:
-    """Check that a run is as it was signed: no file changed, gone or new."""
+    """Check that a run is as it was signed.
+
+    No file may have changed, be gone or be new.
+    """
     from dips._persistence.signature import verify
 
     n = verify(run, key)
