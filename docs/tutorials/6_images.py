@@ -28,12 +28,12 @@ y[:200], flipped = flip_labels(digits.target[:200], 0.2, random_state=0)
 # %%
 # Fit
 # ---
-# Short trainings, the pilots, first say whether labels are wrong. Where they are, FixMatch is trained on the useful
+# Short trainings, the pilots, first say whether labels are wrong. Where they are, FreeMatch is trained on the useful
 # labels and on all images, and after each round every label is judged again; clean labels would all be used. Digits
 # must not be mirrored, so the augmentation is told to leave that out.
 clf = ImageClassifier(
     "tiny",
-    n_steps=60,
+    n_steps=100,
     n_rounds=3,
     warm_up_steps=60,
     batch_size=32,
