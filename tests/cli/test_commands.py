@@ -276,7 +276,7 @@ def test_every_default_is_in_the_help(capsys):
         (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "is not a run folder of dips"),
         (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
         (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "--jobs is the number of folds trained at once"),
-        (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "--seed must be from 0"),
+        (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "--seed must be a whole number from 0"),
         (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips: there is no such folder"),
         (["predict", "patients.csv", "patients.csv"], 5, "is not a run folder of dips: it is a file"),
         (

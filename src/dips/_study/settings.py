@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,16 @@ from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
 
 KEPT = ("plain", "curated", "pseudo", "curated_pseudo")  # names of the models that are compared
+_NUMBERS: dict[str, tuple[type, Callable[[Any], bool], str]] = {
+    "holdout": (Real, lambda share: 0.05 <= share <= 0.5, "is the share of labels held out, from 0.05 to 0.5"),
+    "rounds": (Integral, lambda n: n >= 2, "must be 2 or more, because the last one makes no pseudo-labels"),
+    "max_unlabeled": (Integral, lambda n: n >= 1, "must be a whole number of at least 1"),
+    "time_limit": (Real, lambda minutes: minutes > 0, "is in minutes and above 0"),
+    "jobs": (Integral, lambda n: n != 0, "is the number of folds trained at once, or -1 for all cores"),
+    "seed": (Integral, lambda seed: 0 <= seed < 2**32, "must be a whole number from 0 to 4294967295"),
+    "skip_rows": (Integral, lambda n: n >= 0, "is the number of lines above the header"),
+}
+_MAY_BE_NONE = ("time_limit", "jobs", "skip_rows")
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,14 @@ class Settings:
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
+        self._check_names()
+        self._check_numbers()
+        self._check_order()
+        self._check_reviewer_error()
+        listed = {n: several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
+        return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
+
+    def _check_names(self) -> None:
         if not isinstance(self.target, str):
             raise SettingsError(
                 f"target is the name of a column, as text; got {self.target!r}, so write '{self.target}'."
@@ -108,28 +127,14 @@ class Settings:
             raise SettingsError(
                 f"{option('backbone', self.backbone)} is not known; choose one of {', '.join(default_names())}."
             )
-        if not 0.05 <= self.holdout <= 0.5:
-            raise SettingsError(
-                f"{option('holdout')} is the share of labels held out, from 0.05 to 0.5; got {self.holdout:g}."
-            )
-        if self.rounds < 2:
-            raise SettingsError(
-                f"{option('rounds')} must be 2 or more, because the last one makes no pseudo-labels; got {self.rounds}."
-            )
-        if self.max_unlabeled < 1:
-            raise SettingsError(f"{option('max_unlabeled')} must be 1 or more; got {self.max_unlabeled}.")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise SettingsError(f"{option('time_limit')} is in minutes and above 0; got {self.time_limit:g}.")
-        if self.jobs == 0:
-            raise SettingsError(f"{option('jobs')} is the number of folds trained at once, or -1 for all cores; got 0.")
-        if not 0 <= self.seed < 2**32:
-            raise SettingsError(f"{option('seed')} must be from 0 to 4294967295; got {self.seed}.")
-        if self.skip_rows is not None and self.skip_rows < 0:
-            raise SettingsError(f"{option('skip_rows')} is the number of lines above the header; got {self.skip_rows}.")
-        self._check_order()
-        self._check_reviewer_error()
-        listed = {n: several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
-        return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
+
+    def _check_numbers(self) -> None:
+        for name, (kind, fits, rule) in _NUMBERS.items():
+            value = getattr(self, name)
+            if value is None and name in _MAY_BE_NONE:
+                continue
+            if not (isinstance(value, kind) and fits(value)):
+                raise SettingsError(f"{option(name)} {rule}; got {value!r}.")
 
     def _as_plain_data(self) -> dict[str, Any]:
         merge, names = merged_names(self.merge_labels, self.map_label)
