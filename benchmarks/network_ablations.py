@@ -76,6 +76,7 @@ WITHOUT = {
     "rows from other sources": ({}, [(_tables, "shifted", lambda draws, latent, source: latent)]),
     "causes and clusters": ({}, [(_tables, "_latent", nothing_but)]),
     "functions but sums": ({"simple": 1.0}, []),
+    "tables where all columns matter": ({"dense": 0.0}, []),
 }  # what is left out: settings that change, and parts of the prior that are replaced
 
 
@@ -128,13 +129,13 @@ def scores_on_real(model, tables, seeds=2):
 def report(records):
     """Each ingredient's line: losses and scores, means over seeds, and what leaving it out costs on real tables."""
     heads = ("made-up, clean", "made-up, dirty", *SCORES)
-    print(f"{'without':28}{'seeds':>6}" + "".join(f"{head:>16}" for head in heads) + "   difference over tables")
+    print(f"{'without':32}{'seeds':>6}" + "".join(f"{head:>16}" for head in heads) + "   difference over tables")
     whole = {record["seed"]: record for record in records if record["without"] == "(all ingredients)"}
     for name in dict.fromkeys(record["without"] for record in records):
         runs = [record for record in records if record["without"] == name]
         means = [np.mean([run[head] for run in runs]) for head in heads[:2]]
         means += [np.mean([score[head] for run in runs for score in run["real"].values()]) for head in SCORES]
-        line = f"{name:28}{len(runs):>6}" + "".join(f"{mean:16.4f}" for mean in means)
+        line = f"{name:32}{len(runs):>6}" + "".join(f"{mean:16.4f}" for mean in means)
         for head in SCORES:
             less = [_less(run, whole[run["seed"]], head) for run in runs if run["seed"] in whole]
             by_table = np.mean(less, axis=0) if less else np.zeros(2)
