@@ -131,6 +131,20 @@ def test_of_two_names_that_differ_by_a_blank_the_exact_one_is_kept(tmp_path):
     assert table.notes == ["One column has the name of another; called outcome.2."]
 
 
+def test_names_may_hold_line_breaks(tmp_path):
+    table = read_table(
+        written(tmp_path, "t.csv", '"age\n(years)","lab, mmol/l",outcome\n50,1.5,ill\n61,2.5,well\n'),
+        wanted=["outcome"],
+    )
+    assert table.names == ["age\n(years)", "lab, mmol/l", "outcome"]
+    assert (table.n_rows, table.notes) == (2, [])
+
+
+def test_blank_lines_above_the_header_are_not_worth_a_note(tmp_path):
+    table = read_table(written(tmp_path, "t.csv", "\n\nage,ward\n50,a\n61,b\n"))
+    assert (table.names, table.n_rows, table.notes) == (["age", "ward"], 2, [])
+
+
 def test_a_header_in_the_middle_is_refused(tmp_path):
     one = "age,ward\n50,a\n61,b\n"
     words = r"^Row 3 of .*t.csv repeats the header, as where files were put one under the other"

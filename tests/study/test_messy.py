@@ -142,6 +142,33 @@ def test_duplicates_are_counted_listed_and_contrary_labels_are_suspects(tmp_path
     assert suspects.loc[1, "reason"].startswith("row 1001 is the same and has the label")
 
 
+def test_a_table_stacked_on_itself_is_told_from_one_whose_rows_are_often_the_same():
+    frame = patients(100, 90)[0].drop(columns="patient")
+    settings = Settings(target="outcome")
+    for copies in ([frame] * 3, [frame] * 8, [frame, frame, frame[5:]]):
+        stacked = read_data(pd.concat(copies, ignore_index=True), settings).duplicates
+        assert not stacked.by_nature
+        assert stacked.groups is not None
+    rng = np.random.RandomState(0)
+    few = pd.DataFrame(rng.randint(0, 4, (200, 3)).astype(str), columns=list("abc"))
+    assert read_data(few.assign(outcome=rng.choice(["ill", "well"], 200)), settings).duplicates.by_nature
+
+
+def test_a_rare_class_of_a_few_rows_makes_no_leak():
+    frame = patients(160, 160, noise=0)[0].drop(columns="patient")
+    labels = np.repeat("well", 160)
+    alarms = 0
+    for seed in range(10):
+        labels[:] = "well"
+        labels[np.random.RandomState(seed).choice(160, 6, replace=False)] = "ill"
+        study = read_data(frame.assign(outcome=labels), Settings(target="outcome"))
+        preparation = Preparation(study.schema).learn(study.table)
+        alarms += len(
+            LeakCheck(preparation, preparation.encode(study.table), study.target.codes, np.arange(160)).leaks()
+        )
+    assert alarms == 0
+
+
 def test_duplicates_are_on_one_side_of_the_split():
     settings = Settings(target="outcome")
     study = read_data(with_duplicates(), settings)

@@ -8,6 +8,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -101,13 +102,19 @@ def find_dialect(
         raise DataError(f"{source} is not a text file: it holds zero bytes; export it as CSV or Parquet.")
     delimiter = "\t" if tabs else find_delimiter(text)
     lines = list(io.StringIO(text, newline=""))[:_LINES]
-    n_above = find_header(_cells(lines, delimiter), wanted) if skip_rows is None else skip_rows
+    n_above = skip_rows
+    if n_above is None:
+        n_above = (
+            0
+            if _begins_with_header_of_several_lines(text, delimiter)
+            else find_header(_cells(lines, delimiter), wanted)
+        )
     try:
         header = next(csv.reader(io.StringIO("".join(lines[n_above:]), newline=""), delimiter=delimiter), [])
     except csv.Error as error:
         raise DataError(f"The first line of {source} cannot be read as column names: {error}.") from error
-    if n_above and skip_rows is None:
-        title = next(line for line in lines if line.strip()).strip()
+    title = next((line.strip() for line in lines[:n_above] if line.strip()), "")
+    if title and skip_rows is None:
         notes.append(preamble_note(source, n_above, title.strip(delimiter), option("skip_rows")))
     _refuse_missing_header(header, source)
     return Dialect(encoding, delimiter, header, n_above, notes)
@@ -136,6 +143,15 @@ def find_delimiter(text: str) -> str:
         if key > best_key:
             best, best_key = delimiter, key
     return best
+
+
+def _begins_with_header_of_several_lines(text: str, delimiter: str) -> bool:
+    """Whether the first names are quoted and hold line breaks, and the next row has as many cells."""
+    try:
+        header, row = islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 2)
+    except (csv.Error, ValueError):  # fewer than two rows
+        return False
+    return len(header) == len(row) > 1 and any("\n" in name.strip() for name in header)
 
 
 def _cells(lines: list[str], delimiter: str) -> list[list[str]]:

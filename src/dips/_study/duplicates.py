@@ -18,6 +18,7 @@ from dips._tools.wording import counted
 
 _PRIME = np.uint64(1_099_511_628_211)
 _MOSTLY_DIFFERENT = 0.5  # distinct rows; where fewer differ, being the same says nothing
+_SOME, _FEW_COPIES, _HARDLY_ANY = 20, 4, 0.03  # distinct rows, copies of each, and the share of those without a copy
 _BEYOND_CHANCE = 5.0  # times as many equal pairs as columns that know nothing of each other would make
 _LISTED = 10
 
@@ -119,8 +120,23 @@ def find_duplicates(table: Table, schema: Schema, codes: Array, verified: Array 
     _, same, sizes = np.unique(hashed, return_inverse=True, return_counts=True)
     n_pairs = float((sizes * (sizes - 1) / 2).sum())
     expected = chance * table.n_rows * (table.n_rows - 1) / 2
-    by_nature = sizes.size < _MOSTLY_DIFFERENT * table.n_rows or n_pairs <= _BEYOND_CHANCE * expected
+    is_dense = sizes.size < _MOSTLY_DIFFERENT * table.n_rows and not _are_copies(sizes)
+    by_nature = is_dense or n_pairs <= _BEYOND_CHANCE * expected
     return Duplicates(same, codes, by_nature, np.zeros(codes.size, dtype=bool) if verified is None else verified)
+
+
+def _are_copies(sizes: Array) -> bool:
+    """Whether a table looks as if it were stacked on itself; where rows are the same by nature, some are there once.
+
+    Examples
+    --------
+    >>> _are_copies(np.full(40, 3)), _are_copies(np.random.RandomState(0).poisson(3, 40) + 1)
+    (True, False)
+    """
+    if sizes.size < _SOME:
+        return False
+    is_whole = bool(np.gcd.reduce(sizes) > 1)
+    return is_whole or bool(sizes.mean() <= _FEW_COPIES and (sizes == 1).mean() < _HARDLY_ANY)
 
 
 def _codes(column: Column, raw: pa.ChunkedArray) -> Array:

@@ -23,6 +23,8 @@ from dips.curators._adaptive import noise_rate
 
 _CERTAIN = 0.95  # balanced accuracy on rows not learned from, were all labels right
 _USUAL_NOISE, _AHEAD = 0.1, 0.15  # a share of wrong labels to reckon with, where all other columns are so far behind
+_ABOVE_CHANCE = 0.08  # what a leak's score is above a guess at least, less two standard errors
+_LEAST_REACH = 0.14  # how far above a guess a perfect column can be, however rare a class is
 _PAIR_AHEAD = 0.15  # of a pair, before either of its columns
 _ENOUGH_ROWS, _ROWS_OF_PAIRS = 5_000, 1_000
 _COLUMNS_OF_PAIRS = 16
@@ -111,12 +113,18 @@ class LeakCheck:
         return [leak for columns, leak in leaks.items() if len(columns) == 1 or not singles & set(columns)]
 
     def _is_ahead(self, leak: Leak, noise: float) -> bool:
-        is_ahead = leak.score - leak.others >= _AHEAD
-        return is_ahead and self._without_noise(leak.score, max(noise, _USUAL_NOISE)) >= _CERTAIN
+        return leak.score - leak.others >= _AHEAD and self._tells(leak.score, max(noise, _USUAL_NOISE))
+
+    def _tells(self, score: float, noise: float) -> bool:
+        """Whether the score would be nearly perfect, were all labels right, and is no accident of a few rare rows."""
+        counts = np.bincount(self._y)
+        counts = counts[counts > 0]
+        error = float(np.sqrt((score * (1 - score) / counts).sum()) / counts.size)
+        return score - 2 * error >= 1 / counts.size + _ABOVE_CHANCE and self._without_noise(score, noise) >= _CERTAIN
 
     def _certain(self, noise: float) -> list[Leak]:
         """Return the columns from which alone the label can be read, unless that can be said of most."""
-        names = [name for name, score in self._scores.items() if self._without_noise(score, noise) >= _CERTAIN]
+        names = [name for name, score in self._scores.items() if self._tells(score, noise)]
         if not names or len(names) > max(2, len(self._scores) / 2):
             return []
         rest = self._without(tuple(names))
@@ -134,7 +142,7 @@ class LeakCheck:
         noise = min(noise, 0.8 * (1 - chance))
         truly = np.clip((given - noise * chance / (1 - chance)) / (1 - noise / (1 - chance)), 0.001, 1)
         reachable = float(np.minimum(truly * (1 - noise) / given, 1).mean())
-        return min(1.0, chance + (score - chance) * (1 - chance) / max(reachable - chance, 0.05))
+        return min(1.0, chance + (score - chance) * (1 - chance) / max(reachable - chance, _LEAST_REACH))
 
     def _pairs(self) -> list[tuple[tuple[str, str], float]]:
         """Return pairs that say far more than either column, the best first."""
