@@ -11,6 +11,8 @@ import types
 
 import pytest
 
+from dips.exceptions import ReviewError
+
 from .reviews import copy_of, server_in
 
 pytest.importorskip("uvicorn", reason="the extra review is not installed")
@@ -227,6 +229,14 @@ def test_a_review_of_a_run_keeps_it_from_being_replaced(browser):
 
     with pytest.raises(OutputError, match="decisions of a review"):
         refuse_to_overwrite(browser.server.desk.store.path.parent.parent, force=True)
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(server):
+    from dips._review.server import _bound
+
+    words = rf"^127.0.0.1:{server.port} cannot be listened on: Address already in use; --port 0 takes a free port\.$"
+    with pytest.raises(ReviewError, match=words):
+        _bound("127.0.0.1", server.port)
 
 
 def test_the_command_prints_one_line_and_ends_with_ctrl_c(finished, tmp_path):

@@ -276,9 +276,8 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise ReviewError(
-            f"{host}:{port} cannot be listened on: {error.strerror or error}; --port 0 takes a free port."
-        ) from error
+        reason = (error.strerror or str(error)).partition(" (while ")[0]  # Python repeats the address
+        raise ReviewError(f"{host}:{port} cannot be listened on: {reason}; --port 0 takes a free port.") from error
 
 
 def _own_names(host: str) -> list[str]:
