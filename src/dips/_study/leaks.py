@@ -160,9 +160,8 @@ class LeakCheck:
         short = [name for name, kind in self._kinds.items() if kind != "text"]
         if len(short) <= _COLUMNS_OF_PAIRS:
             return short
-        importances = (
-            _forest(self._seed).fit(self._X, self._y).feature_importances_
-        )  # computed whenever it is asked for
+        forest = _forest(self._seed).fit(self._X, self._y)
+        importances = forest.feature_importances_  # asked for once: each time it is computed anew
         weight = {name: importances[self._preparation.columns_of(name)].sum() for name in short}
         return sorted(short, key=lambda name: -weight[name])[:_COLUMNS_OF_PAIRS]
 

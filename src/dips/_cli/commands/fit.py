@@ -79,7 +79,7 @@ def fit(
     with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
     Ctrl-C, the same command continues where it stopped.
 
-    From a folder of images, a network learns by FixMatch: from useful labels and from all images. This needs PyTorch.
+    From a folder of images, a network learns by FreeMatch: from useful labels and from all images. This needs PyTorch.
     """
     said = o.corrections_from(context, corrections, reviewed, reviewer_error, curator)
     if are_images(data):
