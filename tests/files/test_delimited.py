@@ -1,5 +1,7 @@
 """Delimited text: whatever delimiter and encoding, cells stay as they were written."""
 
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 from dips._files import DataError, read_table
@@ -9,6 +11,23 @@ def read(tmp_path, content, name="table.csv"):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_table(path)
+
+
+def test_threads_of_arrow_hold_nothing_of_python(tmp_path, monkeypatch):
+    handed = []
+
+    def read_csv(stream, **options):
+        handed.append((stream, options["parse_options"].invalid_row_handler, options["read_options"].use_threads))
+        return original(stream, **options)
+
+    original = pa.csv.read_csv
+    monkeypatch.setattr(pa.csv, "read_csv", read_csv)
+    read(tmp_path, "a,b\n1,2\n")
+    ((stream, handler, _),) = handed
+    assert (type(stream), handler) == (pa.OSFile, None)
+    with pytest.raises(DataError, match=r"Line 3 of .* has 1 cell"):
+        read(tmp_path, "a,b\n1,2\n3\n")
+    assert not handed[-1][2]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -61,9 +61,15 @@ def read_delimited(
 ) -> tuple[pa.Table, str, list[str]]:
     """Return the table (all text), its source, and notes on what was guessed; see :func:`find_dialect`."""
     dialect = find_dialect(open_bytes, source, tabs, skip_rows, wanted)
-    table, invalid = _parse(open_bytes, dialect)
-    if invalid:  # once more, with line numbers
-        _, invalid = _parse(open_bytes, dialect, in_order=True)
+    try:
+        with open_bytes() as stream:
+            table = pa.csv.read_csv(_of_arrow(stream), **_options(dialect))
+    except pa.ArrowInvalid:
+        invalid: list[pa.csv.InvalidRow] = []
+        with open_bytes() as stream:  # once more, to learn which lines do not fit
+            pa.csv.read_csv(stream, **_options(dialect, invalid))
+        if not invalid:
+            raise
         _refuse_ragged(invalid, dialect.delimiter, source)
     _refuse_repeated_header(table, source)
     return table, source, dialect.notes
@@ -74,7 +80,7 @@ def iterate_delimited(open_bytes: Callable[[], BinaryIO], dialect: Dialect, sour
     invalid: list[pa.csv.InvalidRow] = []
     with (
         open_bytes() as stream,
-        pa.csv.open_csv(stream, **_options(dialect, invalid, in_order=True, block=_SMALL_BLOCK)) as reader,
+        pa.csv.open_csv(stream, **_options(dialect, invalid, _SMALL_BLOCK)) as reader,
     ):
         for batch in reader:
             if invalid:
@@ -201,29 +207,29 @@ def _western(open_bytes: Callable[[], BinaryIO]) -> str:
     return "cp1252"
 
 
-def _parse(
-    open_bytes: Callable[[], BinaryIO], dialect: Dialect, in_order: bool = False
-) -> tuple[pa.Table, list[pa.csv.InvalidRow]]:
-    invalid: list[pa.csv.InvalidRow] = []
-    with open_bytes() as stream:
-        return pa.csv.read_csv(stream, **_options(dialect, invalid, in_order)), invalid
+def _of_arrow(stream: BinaryIO) -> Any:
+    """Open a plain file for Arrow alone; the same goes for functions, which :func:`_options` hands to no thread.
+
+    A thread of Arrow that gives something of Python back while Python exits aborts the process
+    (https://github.com/apache/arrow/issues/34314).
+    """
+    return pa.OSFile(stream.name) if isinstance(getattr(stream, "raw", None), io.FileIO) else stream
 
 
-def _options(
-    dialect: Dialect, invalid: list[pa.csv.InvalidRow], in_order: bool = False, block: int = _BLOCK
-) -> dict[str, Any]:
-    """Options of the reader; rows that do not fit are put into the list."""
+def _options(dialect: Dialect, invalid: list[pa.csv.InvalidRow] | None = None, block: int = _BLOCK) -> dict[str, Any]:
+    """Options of the reader; rows that do not fit are put into the list, in order, or refused where there is none."""
 
     def note(row: pa.csv.InvalidRow) -> str:
+        assert invalid is not None
         invalid.append(row)
         return "skip"
 
     return {
         "read_options": pa.csv.ReadOptions(
-            encoding=dialect.encoding, use_threads=not in_order, block_size=block, skip_rows=dialect.n_above
+            encoding=dialect.encoding, use_threads=invalid is None, block_size=block, skip_rows=dialect.n_above
         ),
         "parse_options": pa.csv.ParseOptions(
-            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=note
+            delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=None if invalid is None else note
         ),
         "convert_options": pa.csv.ConvertOptions(
             column_types=dict.fromkeys(dialect.header, pa.string()),

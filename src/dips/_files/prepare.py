@@ -128,6 +128,6 @@ class Preparation:
 def _refuse_too_large(name: str, values: Any) -> None:
     largest = float(np.nanmax(np.abs(values)))
     raise DataError(
-        f"Column {name!r} holds {largest:g}, and models compute with numbers up to 3.4e38; scale it, or leave it out "
-        f"with {option('drop', name)}."
+        f"Column {name!r} holds {largest:g}, and models compute with numbers up to 3.4e38; scale it, or train "
+        f"without it ({option('drop', name)})."
     )
