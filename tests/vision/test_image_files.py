@@ -62,13 +62,13 @@ def test_damaged_files_are_refused_by_name_or_left_out(folder, when):
         assert images.names == ["0.png", "2.png", "3.png"]
         assert list(images.damaged) == ["1.png"]
         assert images.images[:, 0, 0, 0].tolist() == [0, 20, 30]
-        assert "1 files cannot be read and are left out: 1.png" in images.notes[-1]
+        assert "1 file cannot be read and is left out: 1.png" in images.notes[-1]
 
 
 def test_what_was_left_out_is_told_and_its_label_with_it(folder):
     damage(folder / "1.png")
     labels = pd.DataFrame({"file": [f"{k}.png" for k in range(4)], "label": list("abcd")})
-    with pytest.warns(UserWarning, match=r"1 files were left out: 1\.png"):
+    with pytest.warns(UserWarning, match=r"1 file was left out: 1\.png"):
         X, y = read_image_folder(folder, labels, skip_damaged=True)
     assert (len(X), y.tolist()) == (3, ["a", "c", "d"])
 
@@ -85,9 +85,19 @@ def test_sizes_are_kept_or_chosen(folder):
     assert read(folder, size="auto").size == (10, 12)
     save(folder / "wide.png", size=(20, 10))
     images = read(folder, size="auto")
-    assert images.size == (96, 96)
-    assert images.notes == ["5 of 5 images are resized to 96 by 96 pixels."]
-    assert read(folder, size=(10, 12)).notes == ["1 of 5 images are resized to 10 by 12 pixels."]
+    assert images.size == (10, 12)
+    assert images.notes == ["1 of 5 images is resized to 10 by 12 pixels."]
+    for k in range(3):
+        save(folder / f"tall{k}.png", size=(8, 20))
+    images = read(folder, size="auto")
+    assert images.size == (96, 96)  # no size is that of most
+    assert images.notes == ["8 of 8 images are resized to 96 by 96 pixels."]
+
+
+def test_large_images_become_smaller_even_if_most_have_one_size(tmp_path):
+    for k, width in enumerate((200, 200, 150)):
+        save(tmp_path / f"{k}.png", size=(width, 140))
+    assert read(tmp_path, size="auto").size == (96, 96)
 
 
 def test_a_folder_is_gray_where_all_of_it_is(folder, tmp_path):
@@ -100,7 +110,7 @@ def test_a_folder_is_gray_where_all_of_it_is(folder, tmp_path):
 
 def test_deep_images_are_told_of(tmp_path):
     Image.fromarray(np.arange(120, dtype=np.uint16).reshape(10, 12) * 9).save(tmp_path / "scan.png")
-    assert read(tmp_path).notes == ["1 images have more than eight bits; each is windowed to its own range."]
+    assert read(tmp_path).notes == ["1 image has more than eight bits and is windowed to its own range."]
 
 
 def test_a_cache_is_made_once_and_again_when_a_file_changes(folder, tmp_path):

@@ -38,7 +38,7 @@ def test_images_can_be_resized_and_made_gray(folder):
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"file": ["z.png"], "label": [1]}, "names 1 files that are not in .*'z.png'"),
+        ({"file": ["z.png"], "label": [1]}, "names 1 file that is not in .*'z.png'; names are relative to that folder"),
         ({"file": ["a.png", "a.png"], "label": [1, 2]}, "names 'a.png' more than once"),
         ({"file": ["a.png"]}, "needs two columns, file and label"),
     ],

@@ -76,8 +76,8 @@ def fit_images(
     rounds : int, optional
         Of the training; 20, or 5 where the steps are few, unless it is given.
     size : int, optional
-        Height and width that images are resized to. Otherwise images of one small size are taken as they are, and
-        others made 96 by 96.
+        Height and width that images are resized to. Otherwise the size that most images have, if it is up to 128
+        pixels, else 96 by 96.
     skip_damaged : bool
         Leave out files that cannot be read.
     holdout : float

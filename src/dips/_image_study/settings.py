@@ -30,7 +30,7 @@ class ImageSettings:
     network, curator : by name
     steps : of the training
     rounds : of the training; None for 20, or 5 where the steps are few
-    size : height and width that images are resized to; None keeps images of one small size, and makes others 96 by 96
+    size : height and width that images are resized to; None takes the one that most have if it is small, else 96 by 96
     skip_damaged : leave out files that cannot be read
     holdout : share of the labeled images that is held out to score a network that was not trained on them; 0 for none
     seed : of everything random

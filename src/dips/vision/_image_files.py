@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,14 +17,14 @@ from dips._files.pictures import COLOR, GRAY, Header, decode, read_header
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, whole_file, write_json, writing
 from dips._tools.observer import Observer
-from dips._tools.wording import option, some_of
+from dips._tools.wording import counted, option, some_of
 from dips.datasets._download import cache_folder
 from dips.exceptions import InputError
 from dips.vision._image_pool import is_too_large
 from dips.vision._images import as_images
 
 AUTO = "auto"
-_LARGE, _MIXED = 128, 96  # pixels: images of one size up to the first stay as they are, others get the second
+_LARGE, _MIXED = 128, 96  # pixels: a size up to the first is kept if most images have it, else all get the second
 _AT_ONCE = 256  # images between two writes
 _NAMED = 5  # damaged files in a message
 
@@ -68,7 +69,7 @@ def read_images(
 ) -> FolderImages:
     """Read files of a folder; :func:`dips.vision.read_image_folder` says what the parameters mean.
 
-    ``size="auto"`` keeps images of one size up to 128 pixels as they are, and makes others 96 by 96.
+    ``size="auto"`` is the size that most images have, if it is up to 128 pixels, else 96 by 96.
     """
     observer = observer or Observer()
     headers, damaged = _read_headers(folder, names)
@@ -157,14 +158,15 @@ def _fingerprint(folder: Path, names: Sequence[str], shape: tuple[int, ...]) -> 
 def _chosen_size(headers: dict[str, Header], size: tuple[int, int] | str | None) -> tuple[int, int]:
     if isinstance(size, tuple):
         return size
-    sizes = sorted({(h.height, h.width) for h in headers.values()})
-    if len(sizes) == 1 and (size is None or max(sizes[0]) <= _LARGE):
-        return sizes[0]
-    if size is None:
+    sizes = Counter((h.height, h.width) for h in headers.values())
+    if size is None and len(sizes) > 1:
+        some = sorted(sizes)[:2]
         raise InputError(
-            f"The images have {len(sizes)} different sizes, such as {sizes[:2]}; choose one with {option('size')}=."
+            f"The images have {len(sizes)} different sizes, such as {some}; choose one with {option('size')}=."
         )
-    return _MIXED, _MIXED
+    usual, n = sizes.most_common(1)[0]
+    is_kept = size is None or (2 * n > sizes.total() and max(usual) <= _LARGE)
+    return usual if is_kept else (_MIXED, _MIXED)
 
 
 def _chosen_mode(headers: dict[str, Header], mode: str) -> str:
@@ -194,9 +196,12 @@ def _notes(headers: dict[str, Header], damaged: dict[str, str], shape: tuple[int
     n_deep = sum(h.is_deep for h in kept)
     notes = []
     if n_resized:
-        notes.append(f"{n_resized:,} of {len(kept):,} images are resized to {shape[0]} by {shape[1]} pixels.")
+        are = "is" if n_resized == 1 else "are"
+        notes.append(f"{n_resized:,} of {len(kept):,} images {are} resized to {shape[0]} by {shape[1]} pixels.")
     if n_deep:
-        notes.append(f"{n_deep:,} images have more than eight bits; each is windowed to its own range.")
+        deep = counted(n_deep, "image has more than eight bits and is", "images have more than eight bits; each is")
+        notes.append(f"{deep} windowed to its own range.")
     if damaged:
-        notes.append(f"{len(damaged):,} files cannot be read and are left out: {listed(damaged)}.")
+        unread = counted(len(damaged), "file cannot be read and is", "files cannot be read and are")
+        notes.append(f"{unread} left out: {listed(damaged)}.")
     return notes

@@ -11,6 +11,7 @@ import pandas as pd
 from dips._files.pictures import COLOR
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
+from dips._tools.wording import counted
 from dips.exceptions import InputError
 from dips.vision._image_files import listed, read_images
 
@@ -80,7 +81,7 @@ def read_image_folder(
     y = pd.Series(class_folders(names), names, dtype=object) if labels is None else _labels_of(names, labels, folder)
     read = read_images(folder, names, size=size, mode=mode, skip_damaged=skip_damaged, cache=cache)
     if read.damaged:
-        warn(f"{len(read.damaged):,} files were left out: {listed(read.damaged)}.")
+        warn(f"{counted(len(read.damaged), 'file was', 'files were')} left out: {listed(read.damaged)}.")
     return read.images, y[read.names].rename("label")
 
 
@@ -98,7 +99,10 @@ def refuse_unknown_files(listed: Sequence[str], names: Sequence[str], folder: Pa
     """Refuse a table that names files which are not there, or one file twice."""
     missing = sorted(set(listed) - set(names))
     if missing:
-        raise InputError(f"The table names {len(missing)} files that are not in {folder}, such as {missing[0]!r}.")
+        files = counted(len(missing), "file that is", "files that are")
+        raise InputError(
+            f"The table names {files} not in {folder}, such as {missing[0]!r}; names are relative to that folder."
+        )
     twice = [name for name, n in Counter(listed).items() if n > 1]
     if twice:
         raise InputError(f"The table names {twice[0]!r} more than once; give each file one label.")
