@@ -2,15 +2,15 @@
 From a CSV file to a report
 ===========================
 
-You have a table. One column holds labels; some are missing and some are wrong. You want a model, and a list of the
-labels that somebody should look at.
+You have a table. One column holds labels; some are missing and some are wrong. One command gives you a model and a
+list of the labels that somebody should look at.
 """
 
 # %%
 # A table with few labels, some of them wrong
 # -------------------------------------------
 # We take scikit-learn's breast cancer table, keep 150 labels, flip one in five of them, and save it as a CSV file.
-# Only because we flipped the labels ourselves can we check the answers at the end.
+# Because we flipped the labels ourselves, we can check the answers at the end.
 import tempfile
 from pathlib import Path
 
@@ -35,13 +35,13 @@ table.iloc[[0, 1, 399]]
 # %%
 # One command
 # -----------
-# In a terminal this is
+# In a terminal:
 #
 # .. code-block:: console
 #
 #    $ dips fit patients.csv --target diagnosis -o run
 #
-# and in Python:
+# In Python:
 run = dips.fit(folder / "patients.csv", target="diagnosis", out=folder / "run")
 sorted(path.name for path in run.folder.iterdir())
 
@@ -69,7 +69,7 @@ print(f"{were_flipped.sum()} of the {len(were_flipped)} suspects are wrong; {fli
 # %%
 # Use the model
 # -------------
-# The folder can be opened later and elsewhere. Loading it runs no code from the folder.
+# You can load the model later and elsewhere. Loading runs no code from the folder.
 again = dips.load_model(folder / "run" / "model")
 again.predict(table.drop(columns="diagnosis").tail(5))
 

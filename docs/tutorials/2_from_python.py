@@ -9,8 +9,8 @@ what can be read off the fitted object.
 # %%
 # Rows and labels
 # ---------------
-# 100 labels, of which 30 are wrong, and 900 rows without a label. Unlabeled rows are marked by -1 here; in a column
-# of texts they would be ``None`` or ``NaN``.
+# 100 labels, 30 of them wrong, and 900 rows without a label. Unlabeled rows are marked by -1 here; in a column of
+# texts they would be ``None`` or ``NaN``.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -62,15 +62,15 @@ _ = ax.legend(fontsize=8)
 # %%
 # Any backbone
 # ------------
-# The first argument is the backbone: any classifier that is trained step by step. Without it you get XGBoost with
-# slow, shallow trees.
+# The first argument is the backbone: any classifier with ``predict_proba``. Without it you get XGBoost with slow,
+# shallow trees.
 clf = PseudoLabelClassifier(HistGradientBoostingClassifier(max_iter=60), labeler="flexmatch", random_state=0)
-clf.fit(X[:100], y[:100], X[100:])  # unlabeled rows may also be given apart
+clf.fit(X[:100], y[:100], X[100:])  # unlabeled rows may also be passed separately
 print(f"{clf.score(X_test, y_test):.3f}")
 
 # %%
 # Only an audit
 # -------------
-# :func:`~dips.characterize` needs no unlabeled rows. It trains, judges, and lists suspect labels.
+# :func:`~dips.characterize` needs no unlabeled rows. It trains a model, judges the labels, and lists the suspects.
 audit = characterize(None, X[:100], y[:100], random_state=0)
 audit.suspects().head()

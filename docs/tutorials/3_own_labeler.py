@@ -9,7 +9,7 @@ a quick experiment, a class for something you keep.
 # %%
 # A function
 # ----------
-# It is given :class:`~dips.labelers.Candidates`, what is known of the rows still unlabeled, and returns positions
+# It gets :class:`~dips.labelers.Candidates`, which describes the rows that are still unlabeled, and returns positions
 # among them and a label (0 to C - 1) for each.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,8 +42,8 @@ _ = fig.colorbar(points, ticks=sorted(taken["round"].unique()), label="round")
 # %%
 # A class
 # -------
-# A class has settings, can be named by a string, and leaves the bookkeeping to its base class: ``choose`` returns a
-# label, a score and a yes or no for each candidate, and the best rows of each class are taken up to the round's cap.
+# A class has settings and a name, and leaves the bookkeeping to its base class. ``choose`` returns a label, a score
+# and a yes or no for each candidate; the base class takes the best rows of each class, up to the round's cap.
 
 
 class Margin(Labeler):

@@ -2,14 +2,15 @@
 Write your own backbone
 =======================
 
-Curation needs to see a model's class probabilities *while it learns*. For boosting libraries, scikit-learn's networks
-and PyTorch this is built in, and anything with ``staged_predict_proba`` works too. This page adds one more: logistic
-regression.
+The default works with any classifier. Learning curves, and the curators that use them, need to see a model's class
+probabilities *while it learns*. For boosting libraries, scikit-learn's networks and PyTorch this is built in, and
+anything with ``staged_predict_proba`` works too. This page adds one more: logistic regression.
 """
 
 # %%
-# Without checkpoints there is nothing to see
-# -------------------------------------------
+# Without checkpoints there is nothing to watch
+# ---------------------------------------------
+# A curator that watches the training refuses such a model.
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
@@ -21,15 +22,15 @@ X, truth = make_quadrants(300, random_state=0)
 y, flipped = flip_labels(truth, 0.2, random_state=0)
 
 try:
-    CuratedClassifier(LogisticRegression()).fit(X, y)
+    CuratedClassifier(LogisticRegression(), curator="dips").fit(X, y)
 except ValueError as error:
     print(error)
 
 # %%
 # Say how to watch it
 # -------------------
-# A backbone names the estimators it handles and trains them in steps. ``watch.begin`` is told how many checkpoints
-# are planned, ``watch.update`` gets a function that predicts class probabilities, ``watch.finish`` ends the training.
+# A backbone names the estimators it handles and trains them in steps. ``watch.begin`` takes the number of planned
+# checkpoints, ``watch.update`` a function that predicts class probabilities, and ``watch.finish`` ends the training.
 import warnings
 
 from sklearn.exceptions import ConvergenceWarning
@@ -57,13 +58,13 @@ class Logistic(Backbone):
 # %%
 # That is enough
 # --------------
-# The estimator now works everywhere in the package.
+# Logistic regression now has learning curves everywhere in the package.
 audit = characterize(LogisticRegression(solver="saga", max_iter=30), X, y, track=range(300), random_state=0)
 suspects = audit.suspects()
 print(f"{len(suspects)} suspects, {flipped[suspects.index].mean():.0%} of them flipped")
 
 # %%
-# Here are the probabilities of the given labels along the training. Flipped labels stay low:
+# These are the probabilities of the given labels during the training. Flipped labels stay low:
 import matplotlib.pyplot as plt
 
 curves = audit.trajectories[np.arange(300), :, y]  # (rows, checkpoints)

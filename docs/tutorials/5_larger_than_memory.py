@@ -2,8 +2,8 @@
 Larger than memory
 ==================
 
-Unlabeled rows are often the bulk of the data. They can stay on disk, in one Parquet file or a folder of them: they
-are read in batches whenever a model has to see them, and only rows that a model is trained on are ever in memory
+Unlabeled rows are often the bulk of the data. They can stay on disk, in one Parquet file or a folder of them. dips
+reads them in batches whenever a model has to see them; only the rows that a model is trained on are in memory
 together.
 """
 

@@ -4,7 +4,7 @@ Images
 
 The same idea on images: a network, few labels of which some are wrong, many images without a label. This page needs
 PyTorch (``pip install "dips-ssl[torch]"``). It uses a tiny network and a few steps, so that it runs in seconds on a
-CPU; for real work keep the defaults and use a GPU. :doc:`/vision` has the details and the results.
+CPU; for real work keep the defaults and use a GPU. :doc:`/vision` has the details, :doc:`/image_results` the results.
 """
 
 # %%
@@ -28,9 +28,9 @@ y[:200], flipped = flip_labels(digits.target[:200], 0.2, random_state=0)
 # %%
 # Fit
 # ---
-# Short trainings, the pilots, first say whether labels are wrong. Where they are, FreeMatch is trained on the useful
-# labels and on all images, and after each round every label is judged again; clean labels would all be used. Digits
-# must not be mirrored, so the augmentation is told to leave that out.
+# Short trainings, the *pilots*, first find out whether labels are wrong. If they are, FreeMatch is trained on the
+# useful labels and on all images, and every label is judged again after each round. Clean labels would all be used.
+# Digits must not be mirrored, so we switch that off.
 clf = ImageClassifier(
     "tiny",
     n_steps=100,
@@ -47,7 +47,7 @@ print(f"between {low:.0%} and {high:.0%} of the labels are wrong, in truth {flip
 print(f"accuracy on all images: {clf.score(X, digits.target):.3f}")
 
 # %%
-# ``samples_`` and ``history_`` are those of the tables.
+# ``samples_`` and ``history_`` have the same columns as for tables.
 clf.history_
 
 # %%

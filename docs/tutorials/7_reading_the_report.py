@@ -45,9 +45,9 @@ audit.write_report("report.html")
 #
 # In words
 # --------
-# The first lines say how many labels look wrong in all, which is an estimate, and how many are listed as suspects,
-# which is a decision for each label. The two need not agree: an estimate can be right although nobody can tell which
-# labels it is.
+# The first lines say how many labels look wrong, which is an estimate, and how many are listed as suspects, which is a
+# decision about each label. The two need not agree: the estimate can be right although nobody can tell which labels
+# are wrong.
 print(f"estimated share of wrong labels: {audit.share_wrong:.0%} (we flipped {flipped.mean():.0%})")
 print(f"suspects: {len(audit.suspects())} of {len(table)}")
 
@@ -55,14 +55,15 @@ print(f"suspects: {len(audit.suspects())} of {len(table)}")
 # The map
 # -------
 # Every dot is a label. Its height is the *confidence*: the probability that the model gave this label, averaged over
-# its training. To the right is the *uncertainty*. The dots lie on an arch. Three parts of it are worth
+# its training. To the right is the *uncertainty*. The dots lie on an arch, and three parts of it are worth
 # knowing:
 #
 # - **top left**: learned early and firmly. Almost surely right.
-# - **bottom left**: the model is firmly of another opinion. Look here first; these are the typical wrong labels.
-# - **right, halfway up**: the model never made up its mind. Hard rows: a rare kind, a border case, or too little known.
+# - **bottom left**: the model firmly disagrees. Look here first; these are the typical wrong labels.
+# - **right, halfway up**: the model never made up its mind. These are hard rows: a rare kind, a border case, or too
+#   little information.
 #
-# Click a dot to see its learning curve, and its values beside a typical row of both labels.
+# Click a dot to see its learning curve, and its values next to a typical row of both labels.
 #
 # The list
 # --------
@@ -70,8 +71,8 @@ print(f"suspects: {len(audit.suspects())} of {len(table)}")
 audit.suspects()[["row", "given_label", "suggested_label", "confidence", "out_of_fold", "reason"]].head(6)
 
 # %%
-# ``out_of_fold`` is what models that had not seen the row gave its label. If confidence and this are both low, two
-# independent looks agree.
+# ``out_of_fold`` is the probability of the label from models that had not seen the row. If it and the confidence are
+# both low, two independent looks agree.
 #
 # How far to trust it
 # -------------------
