@@ -46,6 +46,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
         "Data sets, synthetic tables and label noise.",
         {
             "Public tables": ["load", "available", "describe", "Dataset", "TABLES"],
+            "Public images": ["load_images", "ImageData"],
             "Synthetic tables": ["make_quadrants", "make_moons"],
             "Label noise": ["flip_labels", "flip_labels_by_class", "flip_labels_by_instance"],
         },

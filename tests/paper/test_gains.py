@@ -1,4 +1,4 @@
-"""The summary of the good-model benchmark: gains, harm, and the way to all labels, from outcomes made by hand."""
+"""The summary of the good-model benchmark: gains, harm, and the gap closed, from outcomes made by hand."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def test_gains_are_points_over_supervised_training_and_log_loss_is_relative():
     summary = gains.summary(BETTER).loc["Pseudo-labeling, default"]
     assert summary["accuracy"] == "+4.00 ± 0.00"
     assert summary["log loss, %"] == "-20.0 ± 0.0"
-    assert summary["way to all labels, %"] == "40"
+    assert summary["gap closed, %"] == "40"
     assert (summary["cells harmed"], summary["clean cells, log loss higher"]) == ("0 of 2", "0 of 1")
 
 

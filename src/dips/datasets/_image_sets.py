@@ -85,13 +85,28 @@ class ImageData:
 
 
 def load_images(name: str, folder: str | Path | None = None) -> ImageData:
-    """Read an image set by name: "cifar10n", "cifar100n", "eurosat", "tissuemnist", "organamnist" or "pathmnist".
-
-    Its files are looked for in `folder`, in ``$DIPS_DATA`` and in the cache, and downloaded if they are in none of
-    them. CIFAR-10N and EuroSAT are also read from single files of mosaics (:func:`read_mosaics`), ``cifar10n.npz`` and
-    ``eurosat32.npz``.
+    """Return a public image set, downloaded once if you do not have it.
 
     EuroSAT has no official test images: a fifth of each class is held out, the same at every call.
+
+    Parameters
+    ----------
+    name : {"cifar10n", "cifar100n", "eurosat", "tissuemnist", "organamnist", "pathmnist"}
+        The set.
+    folder : str, Path or None, default=None
+        Where to look first for its files, then in ``$DIPS_DATA`` and in the cache. CIFAR-10N and EuroSAT are also read
+        from single files of mosaics, ``cifar10n.npz`` and ``eurosat32.npz``.
+
+    Returns
+    -------
+    ImageData
+        Training and test images with their classes.
+
+    Examples
+    --------
+    >>> from dips.datasets import load_images
+    >>> data = load_images("cifar10n")  # doctest: +SKIP
+    >>> data.noisy["worse"]  # the labels that people gave  # doctest: +SKIP
     """
     if name not in LOADERS:
         raise InputError(f"There is no image set {name!r}; choose one of {', '.join(LOADERS)}.")

@@ -42,7 +42,7 @@ def read(name: str) -> ImageData:
 @lru_cache(maxsize=2)
 def _kept(name: str, folder: str | None) -> ImageData:
     require_torch()
-    from dips.datasets._image_sets import load_images
+    from dips.datasets import load_images
 
     return load_images(name)
 

@@ -46,10 +46,10 @@ def changes(frame: pd.DataFrame, value: str) -> pd.DataFrame:
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mean gain over supervised training ± standard error over seeds, cells harmed, and the share of the way.
+    """Mean gain over supervised training ± standard error over seeds, cells harmed, and the gap closed.
 
     Log loss is relative to the mean of supervised training. A cell is harmed if it loses more than half a point of
-    accuracy, mean over seeds. The way leads from supervised training to all labels known.
+    accuracy, mean over seeds. The gap is that between supervised training and all labels known.
     """
     change = {value: changes(frame, value) for value in [*_SHARES, "log_loss"]}
     base = _wide(frame, "log_loss").get(SUPERVISED)
@@ -60,7 +60,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
             line[title] = _over_seeds(change[value][method])
             if value == "accuracy":
                 line["log loss, %"] = _relative(change["log_loss"][method], base)
-        lines.append(line | _harm(change["accuracy"][method], change["log_loss"][method]) | _way(change, method))
+        lines.append(line | _harm(change["accuracy"][method], change["log_loss"][method]) | _gap_closed(change, method))
     return pd.DataFrame(lines).set_index("against supervised") if lines else pd.DataFrame()
 
 
@@ -171,14 +171,14 @@ def _harm(accuracy: pd.Series, log_loss: pd.Series) -> dict[str, str]:
     }
 
 
-def _way(change: dict[str, pd.DataFrame], method: Any) -> dict[str, str]:
-    """Share of the way from supervised training to all labels known that a method's accuracy goes."""
+def _gap_closed(change: dict[str, pd.DataFrame], method: Any) -> dict[str, str]:
+    """Share of the gap in accuracy between supervised training and all labels known that a method closes."""
     accuracy = change["accuracy"]
     if ALL_LABELS not in accuracy:
         return {}
     both = accuracy[[method, ALL_LABELS]].dropna() if method != ALL_LABELS else accuracy[[ALL_LABELS]].dropna()
     whole = both[ALL_LABELS].mean()
-    return {"way to all labels, %": f"{100 * both[method].mean() / whole:.0f}" if whole > 0 else ""}
+    return {"gap closed, %": f"{100 * both[method].mean() / whole:.0f}" if whole > 0 else ""}
 
 
 def _parts(frame: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
