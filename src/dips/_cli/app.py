@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 import dips
-from dips._cli.console import output, printable, remarks, show_what_can_be_shown
+from dips._cli.console import output, remarks, show_what_can_be_shown
 from dips._tools.interrupts import was_stopped
 from dips._tools.wording import command_line
 from dips.exceptions import DipsError, StoppedError, UserError
@@ -43,7 +43,7 @@ class _InOrder(TyperGroup):
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        output().print(f"dips {dips.__version__}")
+        output().say(f"dips {dips.__version__}")
         raise typer.Exit
 
 
@@ -137,5 +137,5 @@ def _complain(message: str, code: int, arguments: list[str]) -> int:
     if "--json" in arguments:
         with contextlib.suppress(OSError, ValueError):
             print(json.dumps({"error": message, "exit_code": code}), flush=True)
-    remarks().print(printable(f"dips: {message}"), soft_wrap=True)
+    remarks().say(f"dips: {message}")
     return code

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -31,7 +32,7 @@ def printable(value: Any, style: str = "") -> Text:
     return Text(str(value).translate(_CONTROL), style=style)
 
 
-class _Console(Console):
+class Terminal(Console):
     """Words for people: where they cannot be shown, the work that they are about is still done."""
 
     def print(self, *objects: Any, **how: Any) -> None:
@@ -39,19 +40,28 @@ class _Console(Console):
         with contextlib.suppress(OSError, ValueError):  # a full disk, a reader that went away, a closed stream
             super().print(*objects, **how)
 
+    def say(self, words: Any, style: str = "") -> None:
+        """Print words as they are, on one line however long."""
+        self.print(printable(words, style), soft_wrap=True)
+
+    def say_notes(self, notes: Iterable[str]) -> None:
+        """Say how the data was read."""
+        for note in notes:
+            self.say(f"Note: {note}")
+
     def on_broken_pipe(self) -> None:
         """Say nothing more to a reader that went away; rich would end the process with an error."""
         self.quiet = True
 
 
-def output() -> Console:
+def output() -> Terminal:
     """Where results go."""
-    return _Console(highlight=False)
+    return Terminal(highlight=False)
 
 
-def remarks() -> Console:
+def remarks() -> Terminal:
     """Where everything else goes: the error stream."""
-    return _Console(stderr=True, highlight=False)
+    return Terminal(stderr=True, highlight=False)
 
 
 def show_what_can_be_shown() -> None:
@@ -106,6 +116,8 @@ class TerminalObserver(ProgressBars):
     if it lasts), and so are the steps of a long one every half a minute.
     """
 
+    console: Terminal
+
     def __init__(self, enabled: bool = True) -> None:
         super().__init__(enabled, transient=True, console=remarks())
         self.enabled, self._told, self._spoke_at = enabled, set[str](), time.monotonic()
@@ -143,9 +155,9 @@ class TerminalObserver(ProgressBars):
 
     def _say(self, line: str) -> None:
         self._spoke_at = time.monotonic()
-        self.console.print(printable(line), soft_wrap=True)
+        self.console.say(line)
 
     def on_record(self, record: dict[str, Any]) -> None:
         """Print a warning."""
         if self.enabled and record["event"] == "warning":
-            self.console.print(printable(f"Warning: {record['message']}", "yellow"), soft_wrap=True)
+            self.console.say(f"Warning: {record['message']}", "yellow")

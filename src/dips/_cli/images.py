@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dips._cli.console import TerminalObserver, output, print_data, print_json, printable, remarks
+from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
 from dips._tools.wording import counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
@@ -78,8 +78,8 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
         return
     _print_labels(run.metrics["labels"], run.metrics["rows"]["labeled"])
     for sentence in run.summary["scores"]:
-        output().print(printable(sentence), soft_wrap=True)
-    output().print(printable(f"Open {run.report}"), soft_wrap=True)
+        output().say(sentence)
+    output().say(f"Open {run.report}")
 
 
 def audit_folder(context: typer.Context, corrections: str | None) -> float:
@@ -111,7 +111,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
             print_suspects(suspects.head(given["top"]), ["file"], IMAGE)
         for path in (given["out"], given["report"]):
             if path is not None:
-                output().print(printable(f"Written: {path}"), soft_wrap=True)
+                output().say(f"Written: {path}")
     return n_suspects / n_labeled
 
 
@@ -124,8 +124,7 @@ def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool,
     with TerminalObserver(not as_json) as observer:
         predicted = predict_images(run, folder, skip_damaged, observer)
     frame = predicted.frame
-    for note in predicted.notes:
-        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+    remarks().say_notes(predicted.notes)
     if out is not None:
         write_frame(frame, out)
     if as_json:
@@ -135,7 +134,7 @@ def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool,
     elif out is None:
         print_data(to_csv(frame))
     else:
-        output().print(printable(f"{counted(len(frame), 'image')} predicted; written to {out}"), soft_wrap=True)
+        output().say(f"{counted(len(frame), 'image')} predicted; written to {out}")
 
 
 class _ImageObserver(TerminalObserver):
@@ -148,12 +147,8 @@ class _ImageObserver(TerminalObserver):
         n, n_labeled = len(data.read.names), int(data.target.is_labeled.sum())
         classes = some_of(data.target.classes, 8)
         shown = f"{data.read.size[0]} by {data.read.size[1]} pixels"
-        self.console.print(
-            printable(f"{n:,} images of {shown}, {n_labeled:,} labeled and {n - n_labeled:,} not: one of {classes}."),
-            soft_wrap=True,
-        )
-        for note in data.notes:
-            self.console.print(printable(f"Note: {note}"), soft_wrap=True)
+        self.console.say(f"{n:,} images of {shown}, {n_labeled:,} labeled and {n - n_labeled:,} not: one of {classes}.")
+        self.console.say_notes(data.notes)
 
 
 def _settings(context: typer.Context, corrections: str | None) -> dict[str, Any]:
@@ -194,9 +189,9 @@ def _print_labels(labels: dict[str, Any], n_labeled: int) -> None:
     from dips._report.label_words import label_summary, ranking_in_words
 
     shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
-    output().print(printable(label_summary(*shares, labels["n_suspects"], n_labeled)), soft_wrap=True)
+    output().say(label_summary(*shares, labels["n_suspects"], n_labeled))
     if labels["n_listed"] and not labels["n_suspects"]:
-        output().print(printable(ranking_in_words(labels["n_listed"])), soft_wrap=True)
+        output().say(ranking_in_words(labels["n_listed"]))
 
 
 def _command() -> str:

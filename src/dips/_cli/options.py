@@ -41,7 +41,7 @@ def corrections_from(
     source = context.get_parameter_source("corrections")
     if source is not None and source.name == "COMMANDLINE":
         raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
-    from dips._cli.console import printable, remarks
+    from dips._cli.console import remarks
     from dips._study.reviewing import corrections_of_run
     from dips._study.run import Run
     from dips._study.settings import believes
@@ -50,7 +50,7 @@ def corrections_from(
     if error is None and estimated and believes(curator):
         hint = f"--reviewer-error {estimated:.3f} would weigh them by that."
         told = f"Rows that two people judged say that about {100 * estimated:.2g} % of the answers are wrong. {hint}"
-        remarks().print(printable(told), soft_wrap=True)
+        remarks().say(told)
     return {"corrections": str(path), "reviewer_error": error}
 
 

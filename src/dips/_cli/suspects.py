@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dips._cli.console import make_table, output, printable
+from dips._cli.console import make_table, output
 from dips._estimators.reasons import IMAGE, ROW, reason
 from dips._tools.names import beside
 
@@ -25,7 +25,7 @@ def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> N
     columns = {"wrong": "p_wrong", "unseen": "out_of_fold"}
     output().print(_table(suspects, ids, unit, columns, [_besides(r, unit) for _, r in suspects.iterrows()]))
     legend = f"wrong: the probability that the label is wrong. unseen: that it is right, {_UNSEEN[unit]}."
-    output().print(printable(legend), soft_wrap=True)
+    output().say(legend)
 
 
 def _table(suspects: pd.DataFrame, ids: list[str], unit: str, shares: dict[str, str], why: list[str]) -> Any:

@@ -1,19 +1,17 @@
-"""What was understood of a table, on the terminal: one line per column, the guesses below."""
+"""What was understood of a table, on the terminal: one line per column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
-
-from dips._cli.console import make_table, printable
+from dips._cli.console import Terminal, make_table
 from dips._files.columns import KINDS, Column
 from dips._tools.wording import counted
 
 _MANY_COLUMNS = 25
 
 
-def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, float], n_rows: int) -> None:
+def print_columns(console: Terminal, columns: Sequence[Column], leaks: dict[str, float], n_rows: int) -> None:
     """Print a table of the columns; of many, those that are not plainly used."""
     shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
     rows = [
@@ -33,13 +31,7 @@ def print_columns(console: Console, columns: Sequence[Column], leaks: dict[str, 
     if n_more:
         kinds = [f"{sum(c.kind == k for c in columns)} {KINDS[k]}" for k in KINDS if any(c.kind == k for c in columns)]
         many = f"and {counted(n_more, 'more column')}; in all" if rows else f"{counted(n_more, 'column')}:"
-        console.print(printable(f"{many} {', '.join(kinds)}."), soft_wrap=True)
-
-
-def print_notes(console: Console, notes: Sequence[str], title: str = "Note") -> None:
-    """Print sentences, each whole."""
-    for note in notes:
-        console.print(printable(f"{title}: {note}"), soft_wrap=True)
+        console.say(f"{many} {', '.join(kinds)}.")
 
 
 def _missing(n: int, n_rows: int) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import TerminalObserver, output, print_json, printable, remarks
+from dips._cli.console import TerminalObserver, output, print_json, remarks
 from dips._cli.images import are_images, audit_folder, refuse_options_for_images
 from dips.exceptions import SettingsError
 
@@ -120,7 +120,7 @@ def audit(
         _print_result(judged, n_labeled, top)
         for path in (out, report):
             if path is not None:
-                output().print(printable(f"Written: {path}"), soft_wrap=True)
+                output().say(f"Written: {path}")
     if fail_above is not None and n_suspects > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
 
@@ -145,12 +145,11 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     from dips._study.account import id_columns
 
     suspects = judged.suspects()
-    for note in judged.findings.notes:
-        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+    remarks().say_notes(judged.findings.notes)
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
-    output().print(printable(summary), soft_wrap=True)
+    output().say(summary)
     if len(suspects):
         print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
     if said := f"{worth}." if worth else first_looks(judged.interval):
-        output().print(printable(said), soft_wrap=True)
+        output().say(said)

@@ -9,7 +9,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import make_table, output, print_json, printable
+from dips._cli.console import make_table, output, print_json
 
 
 @app.command()
@@ -45,7 +45,7 @@ def compare(
         print_json({"page": str(path), **comparison})
         return
     _print(comparison)
-    output().print(printable(f"Open {path}"), soft_wrap=True)
+    output().say(f"Open {path}")
     if open_it:
         typer.launch(path.resolve().as_uri())
 
@@ -56,7 +56,7 @@ def _print(comparison: dict[str, Any]) -> None:
     if comparison["scores"]["all"]:
         _print_scores(comparison["scores"]["all"], comparison["n_held_out"])
     for sentence in difference_sentences(comparison):
-        output().print(printable(sentence), soft_wrap=True)
+        output().say(sentence)
 
 
 def _print_scores(scores: dict[str, Any], n_held_out: int) -> None:

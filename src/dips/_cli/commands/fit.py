@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import TerminalObserver, make_table, output, print_json, printable
+from dips._cli.console import Terminal, TerminalObserver, make_table, output, print_json, printable
 from dips._cli.images import are_images, fit_folder, refuse_options_for_images
 from dips._tools.wording import some_of
 from dips.exceptions import StoppedError
@@ -142,20 +141,17 @@ class _FitObserver(TerminalObserver):
             _print_understanding(self.console, data, leaks)
 
 
-def _print_understanding(console: Console, study: StudyData, leaks: dict[str, float]) -> None:
-    from dips._cli.understanding import print_columns, print_notes
+def _print_understanding(console: Terminal, study: StudyData, leaks: dict[str, float]) -> None:
+    from dips._cli.understanding import print_columns
 
     target = study.target
     n_labeled = int(target.is_labeled.sum())
-    console.print(
-        printable(
-            f"{study.table.n_rows:,} rows, {n_labeled:,} labeled and {study.table.n_rows - n_labeled:,} not; "
-            f"{target.name!r} is one of {some_of(target.classes, 8)}."
-        ),
-        soft_wrap=True,
+    console.say(
+        f"{study.table.n_rows:,} rows, {n_labeled:,} labeled and {study.table.n_rows - n_labeled:,} not; "
+        f"{target.name!r} is one of {some_of(target.classes, 8)}."
     )
     print_columns(console, study.schema.columns, leaks, study.table.n_rows)
-    print_notes(console, study.notes)
+    console.say_notes(study.notes)
 
 
 def _print_result(run: Run) -> None:
@@ -166,16 +162,15 @@ def _print_result(run: Run) -> None:
     console.print(_scores_table(m))
     for why in dict.fromkeys(m["skipped"].values()):
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
-        console.print(printable(f"Left out ({why}): {'; '.join(titles)}."), soft_wrap=True)
+        console.say(f"Left out ({why}): {'; '.join(titles)}.")
     labels = m["labels"]
     shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
-    console.print(printable(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"])), soft_wrap=True)
+    console.say(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"]))
     for sentence in run.summary["scores"]:
-        console.print(printable(sentence), soft_wrap=True)
+        console.say(sentence)
     asked = ", as asked for" if run.config["settings"].get("keep") else ""
-    kept = f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows."
-    console.print(printable(kept), soft_wrap=True)
-    console.print(printable(f"Open {run.report}"), soft_wrap=True)
+    console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows.")
+    console.say(f"Open {run.report}")
 
 
 def _scores_table(m: dict[str, Any]) -> Table:
@@ -185,7 +180,7 @@ def _scores_table(m: dict[str, Any]) -> Table:
 
     is_share = m["metric"] in SHARES
     title, shown = title_of(m["metric"]), _in_percent if is_share else _as_it_is
-    rows = []
+    rows: list[list[Any]] = []
     for name, scores in m["test"].items():
         s, gain = scores[m["metric"]], scores[m["metric"]]["gain"]
         cells = [
@@ -198,7 +193,7 @@ def _scores_table(m: dict[str, Any]) -> Table:
         ]
         rows.append([printable(c, "bold" if name == m["chosen"] else "") for c in cells])
     baseline, score = m["baseline"], shown(m["baseline"][m["metric"]])
-    rows.append([printable(cell) for cell in (f"  always {baseline['label']!r}", "", score, "")])
+    rows.append([f"  always {baseline['label']!r}", "", score, ""])
     columns = {
         "model": "left",
         "valid.": "right",

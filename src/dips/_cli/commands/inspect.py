@@ -8,7 +8,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import output, print_json, printable
+from dips._cli.console import output, print_json
 from dips._tools.wording import counted, some_of
 from dips.exceptions import DataError
 
@@ -68,19 +68,19 @@ def inspect(
 def _print(inspection: Inspection) -> None:
     import numpy as np
 
-    from dips._cli.understanding import print_columns, print_notes
+    from dips._cli.understanding import print_columns
 
     console, target = output(), inspection.target
     n_columns = len(inspection.schema.columns)
-    console.print(printable(f"{inspection.n_rows:,} rows, {counted(n_columns, 'column')} besides the target."))
+    console.say(f"{inspection.n_rows:,} rows, {counted(n_columns, 'column')} besides the target.")
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
         classes = some_of(f"{c} {n:,}" for c, n in zip(target.classes, counts, strict=True))
         n_labeled = int(target.is_labeled.sum())
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
-        console.print(printable(words), soft_wrap=True)
+        console.say(words)
     alone = {leak.columns[0]: leak.score for leak in inspection.leaks if len(leak.columns) == 1}
     print_columns(console, inspection.schema.columns, alone, inspection.look.table.n_rows)
-    print_notes(console, inspection.notes)
+    console.say_notes(inspection.notes)
     if inspection.options:
-        console.print(printable(f"Options to consider: {'  '.join(inspection.options)}"), soft_wrap=True)
+        console.say(f"Options to consider: {'  '.join(inspection.options)}")

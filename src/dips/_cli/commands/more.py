@@ -10,7 +10,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import make_table, output, print_json, printable
+from dips._cli.console import make_table, output, print_json
 
 
 @app.command()
@@ -35,7 +35,7 @@ def report(
     with whole(opened):
         page = render(opened.summary)
     write_whole(path, page.encode())
-    output().print(printable(f"Open {path}"), soft_wrap=True)
+    output().say(f"Open {path}")
     if open_it:
         typer.launch(path.resolve().as_uri())
 
@@ -51,7 +51,7 @@ def demo(
         from dips._demo_tables import write_tables
 
         for path in write_tables(Path()):
-            output().print(printable(f"Written: {path}"), soft_wrap=True)
+            output().say(f"Written: {path}")
         return
     from dips._demo import main
 
@@ -83,4 +83,4 @@ def info(as_json: o.Json = False) -> None:
         return
     output().print(make_table({"library": "left", "version": "left"}, [list(v) for v in versions().items()]))
     for name in ("backbones", "labelers", "curators", "metrics"):
-        output().print(printable(f"{name}: {', '.join(record[name])}"))  # type: ignore[arg-type]
+        output().say(f"{name}: {', '.join(record[name])}")  # type: ignore[arg-type]

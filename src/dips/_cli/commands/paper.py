@@ -11,12 +11,11 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import make_table, output, print_json, printable, remarks
+from dips._cli.console import Terminal, make_table, output, print_json, remarks
 from dips.exceptions import StoppedError, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
 
     from dips._paper.experiment import Experiment, Plan
     from dips._paper.show import Shown
@@ -146,7 +145,7 @@ def show(
     for title, table in shown.report.tables.items():
         _print_table(f"{name}: {title.replace('_', ' ')}", table)
     _print_gaps(shown)
-    output().print(printable(f"Open {out or results / 'shown'}"))
+    output().say(f"Open {out or results / 'shown'}")
 
 
 @paper.command("all")
@@ -177,12 +176,12 @@ def all_(
     n_failed = 0
     for experiment in experiments().values():
         if why := experiment.sets.why_unavailable():
-            remarks().print(printable(f"{experiment.name} is left out: {why}"))
+            remarks().say(f"{experiment.name} is left out: {why}")
             continue
         of_kind = options if experiment.sets.kind == "images" else replace(options, curators=[])
         plan = _plan(experiment, of_kind, data_folder)
         if not experiment.trials(plan):
-            remarks().print(printable(f"{experiment.name}: none of its data sets is here, so it is left out."))
+            remarks().say(f"{experiment.name}: none of its data sets is here, so it is left out.")
             continue
         n_failed += _run(experiment, plan, jobs, retry, results)
         _show(experiment, results, out or results / "shown")
@@ -206,7 +205,7 @@ def data(data_folder: DataFolder = None) -> None:
         files = " or ".join(" and ".join(files) for files in images.FILES[name])
         rows.append([name, title, images.where(name), files])
     _wide().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
-    output().print(printable("dips.datasets.describe(NAME) says which columns the file of a table must have."))
+    output().say("dips.datasets.describe(NAME) says which columns the file of a table must have.")
 
 
 @paper.command()
@@ -227,7 +226,7 @@ def page(
             shown.append(_show(experiment, results, results / "shown"))
     left_out = [e.name for e in known if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", said)
-    output().print(printable(f"Open {path}"))
+    output().say(f"Open {path}")
 
 
 def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -> Plan:
@@ -252,7 +251,7 @@ def _plan(experiment: Experiment, options: _Options, data_folder: Path | None) -
     if options.data and lacking:
         raise UserError(next(iter(lacking.values())))
     for name, why in lacking.items():
-        remarks().print(printable(f"{name} is left out: {why}"))
+        remarks().say(f"{name} is left out: {why}")
     return replace(plan, data=tuple(name for name in plan.data if name not in lacking))
 
 
@@ -306,15 +305,13 @@ def _run(experiment: Experiment, plan: Plan, jobs: int, retry: bool, results: Pa
             tally = run(trials, store, jobs, retry, experiment.name)
     except KeyboardInterrupt:
         raise StoppedError("Stopped. Finished trials are kept: the same command continues.") from None
-    output().print(
-        printable(
-            f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.already_there} were there "
-            f"already, {tally.failed} failed."
-        )
+    output().say(
+        f"{experiment.name}: {tally.done} trials done in {tally.elapsed_s:.0f} s, {tally.already_there} were there "
+        f"already, {tally.failed} failed."
     )
     if tally.failed:
         _print_table("failed", failures_table(collect(experiment, store)[1]))
-        output().print("Run again with --retry to try these once more.")
+        output().say("Run again with --retry to try these once more.")
     return tally.failed
 
 
@@ -332,7 +329,7 @@ def _print_table(title: str, table: pd.DataFrame) -> None:
     _wide().print(make_table(columns, rows, title))
 
 
-def _wide() -> Console:
+def _wide() -> Terminal:
     """Return a console for tables, wide where the output is a file."""
     console = output()
     console.width = max(console.width, 200) if not console.is_terminal else console.width
@@ -341,6 +338,6 @@ def _wide() -> Console:
 
 def _print_gaps(shown: Shown) -> None:
     if shown.results.n_missing:
-        remarks().print(printable(f"Trials not finished: {shown.results.n_missing}; run the experiment to continue."))
+        remarks().say(f"Trials not finished: {shown.results.n_missing}; run the experiment to continue.")
     if shown.results.failures:
-        remarks().print(printable(f"{len(shown.results.failures)} trials failed and are not in these tables."))
+        remarks().say(f"{len(shown.results.failures)} trials failed and are not in these tables.")

@@ -10,7 +10,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import output, print_data, print_json, printable, remarks
+from dips._cli.console import output, print_data, print_json, remarks
 from dips._cli.images import is_image_run, predict_folder
 from dips._tools.wording import counted
 from dips.exceptions import UserError
@@ -81,8 +81,7 @@ def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bo
 
     model = opened.model
     p = model.predict_proba(table)
-    for note in model.notes:
-        remarks().print(printable(f"Note: {note}"), soft_wrap=True)
+    remarks().say_notes(model.notes)
     scores = opened.scores_of(table, p)
     frame = _beside_columns(_predictions(p, model), table, model, keep_columns)
     if out is not None:
@@ -95,9 +94,9 @@ def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bo
     if out is None:
         print_data(to_csv(frame))
     else:
-        output().print(printable(f"{counted(len(frame), 'row')} predicted; written to {out}"), soft_wrap=True)
+        output().say(f"{counted(len(frame), 'row')} predicted; written to {out}")
     for sentence in [] if scores is None else scores.sentences():
-        (remarks() if out is None else output()).print(printable(sentence), soft_wrap=True)
+        (remarks() if out is None else output()).say(sentence)
 
 
 def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, keep_columns: bool) -> pd.DataFrame:
@@ -111,7 +110,7 @@ def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, ke
     called = beside(names, taken=[str(name) for name in predicted])
     for name, other in called.items():
         if name != other:
-            remarks().print(printable(f"Note: the table's column {name!r} is written as {other!r}."), soft_wrap=True)
+            remarks().say(f"Note: the table's column {name!r} is written as {other!r}.")
     kept = table.columns.select(names).rename_columns(list(called.values())).to_pandas(integer_object_nulls=True)
     return pd.concat([kept, predicted], axis=1)
 
@@ -133,13 +132,13 @@ def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_colum
     ids = [n for n in about.get("ids", []) if n in df.columns]
     kept = None if keep_columns or not ids else ids
     frame = model.predict_frame(df, kept, f"predicted_{about.get('target', 'label')}")
-    remarks().print("Spark: predicting", soft_wrap=True)
+    remarks().say("Spark: predicting")
     began = time.perf_counter()
     with in_one_sentence("predicting"):
         frame.write.parquet(str(out))
         n_rows, elapsed_s = df.sparkSession.read.parquet(str(out)).count(), time.perf_counter() - began
     done = f"{n_rows:,} rows predicted by Spark, {n_rows / elapsed_s:,.0f} rows a second"
-    output().print(printable(f"{done}; written to {out}"), soft_wrap=True)
+    output().say(f"{done}; written to {out}")
 
 
 def _predictions(p: np.ndarray, model: SavedModel) -> pd.DataFrame:

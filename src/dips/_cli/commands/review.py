@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dips._cli.app import app
-from dips._cli.console import output, printable, remarks
+from dips._cli.console import output, remarks
 from dips.exceptions import ReviewError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def review(
         with whole(opened):
             desk = desk_of_run(opened, data)
         for path in write_all(desk, export):
-            output().print(printable(f"Written: {path}"), soft_wrap=True)
+            output().say(f"Written: {path}")
         return
     with whole(opened):
         made = server_of_run(opened, data, blinded=blinded, order=order, host=host, port=port, reviewer=who)
@@ -78,16 +78,16 @@ def _run_demo(no_open: bool, **server: Any) -> None:
     server_class()  # or say what is missing
     from dips._review_demo import review_demo
 
-    remarks().print("A table with known errors is made and judged; that takes some seconds.")
-    output().print(printable(review_demo(lambda made: _serve(made, server["host"], no_open), **server)), soft_wrap=True)
+    remarks().say("A table with known errors is made and judged; that takes some seconds.")
+    output().say(review_demo(lambda made: _serve(made, server["host"], no_open), **server))
 
 
 def _serve(server: Any, host: str, no_open: bool) -> None:
     """Print the address, open it, and answer until Ctrl-C."""
     if host not in ("127.0.0.1", "localhost", "::1"):
-        remarks().print(printable(_OPEN_TO_OTHERS.format(host=host), "yellow"), soft_wrap=True)
+        remarks().say(_OPEN_TO_OTHERS.format(host=host), "yellow")
     address = server.address()
-    output().print(printable(f"Review at {address}  (Ctrl-C ends it)"), soft_wrap=True)
+    output().say(f"Review at {address}  (Ctrl-C ends it)")
     if not no_open:
         webbrowser.open(address)
     server.serve()
@@ -95,7 +95,7 @@ def _serve(server: Any, host: str, no_open: bool) -> None:
 
 def _say_goodbye(desk: Desk) -> None:
     n = len(desk.decisions.by_row())
-    remarks().print(printable(f"{n:,} decision{'' if n == 1 else 's'} in {desk.store.path}."), soft_wrap=True)
+    remarks().say(f"{n:,} decision{'' if n == 1 else 's'} in {desk.store.path}.")
 
 
 def _user() -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dips._cli.app import app
-from dips._cli.console import output, printable
+from dips._cli.console import output
 
 _Folder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder that dips fit made, or a model folder.")]
 _Key = Annotated[Path, typer.Option("--key", help="The file that holds the key.")]
@@ -31,9 +31,7 @@ def sign_run(
     if new_key:
         make_key(key)
     n = sign(run, key)
-    output().print(
-        printable(f"{n} files of {run} are signed. Whoever has {key} can check them, or sign others."), soft_wrap=True
-    )
+    output().say(f"{n} files of {run} are signed. Whoever has {key} can check them, or sign others.")
 
 
 @app.command("verify")
@@ -45,4 +43,4 @@ def verify_run(run: _Folder, key: _Key) -> None:
     from dips._persistence.signature import verify
 
     n = verify(run, key)
-    output().print(printable(f"{n} files of {run} are as they were signed with {key}."), soft_wrap=True)
+    output().say(f"{n} files of {run} are as they were signed with {key}.")
