@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
+from dips._cli.options import typed_command
 from dips._tools.wording import counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
@@ -69,7 +68,7 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
     as_json = given["as_json"]
     try:
         with _ImageObserver(not as_json) as observer:
-            about = {"force": given["force"], "command": _command(), "observer": observer}
+            about = {"force": given["force"], "command": typed_command(), "observer": observer}
             run = fit_images(given["data"][0], given["out"], **settings, **about)
     except KeyboardInterrupt:
         raise StoppedError("Stopped. The same command continues from the last round.") from None
@@ -85,23 +84,19 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
 def audit_folder(context: typer.Context, corrections: str | None) -> float:
     """``dips audit`` on a folder of images; return the share of labels that are suspect."""
     settings, given = _settings(context, corrections), context.params
-    from dips._cli.suspects import print_suspects
+    from dips._cli.suspects import print_suspects, records_of, say_written, write_files
     from dips._estimators.reasons import IMAGE
     from dips._image_study.auditing import audit_images
-    from dips._persistence.export import write_frame
 
     with _ImageObserver(not given["as_json"]) as observer:
-        judged = audit_images(given["data"][0], **settings, command=_command(), observer=observer)
+        judged = audit_images(given["data"][0], **settings, command=typed_command(), observer=observer)
     findings, suspects = judged.findings, judged.suspects()
     n_labeled, n_suspects = int(findings.is_given.sum()), int((~suspects["useful"]).sum())
-    if given["out"] is not None:
-        write_frame(judged.samples if given["every_row"] else suspects, given["out"])
-    if given["report"] is not None:
-        judged.write_report(given["report"])
+    write_files(judged, given)
     shares = {"estimated_share_wrong": findings.noise_rate, "share_wrong_interval": findings.noise_interval}
     labels = shares | {"n_suspects": n_suspects, "n_listed": len(suspects)}
     if given["as_json"]:
-        records = suspects.astype(object).where(suspects.notna(), None).to_dict("records")
+        records = records_of(suspects)
         about = {"warnings": findings.warnings, "reading": {"notes": findings.notes}}
         listed = {"suspects": records, "ranked": []} if n_suspects else {"suspects": [], "ranked": records}
         print_json({"n_labeled": n_labeled, **labels, **listed, **about})
@@ -109,9 +104,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
         _print_labels(labels, n_labeled)
         if len(suspects):
             print_suspects(suspects.head(given["top"]), ["file"], IMAGE)
-        for path in (given["out"], given["report"]):
-            if path is not None:
-                output().say(f"Written: {path}")
+        say_written(given)
     return n_suspects / n_labeled
 
 
@@ -192,7 +185,3 @@ def _print_labels(labels: dict[str, Any], n_labeled: int) -> None:
     output().say(label_summary(*shares, labels["n_suspects"], n_labeled))
     if labels["n_listed"] and not labels["n_suspects"]:
         output().say(ranking_in_words(labels["n_listed"]))
-
-
-def _command() -> str:
-    return shlex.join(["dips", *sys.argv[1:]])

@@ -1,4 +1,6 @@
-"""Options that several commands share.
+"""Options that several commands share, and what they ask for.
+
+A command declares its options; those that are settings of a study go on to it by their names, with `settings_in`.
 
 Nothing here imports a library that computes: ``dips --help`` has to be fast. Names that are only known when all
 backbones, labelers and curators are imported stand as ``{backbones}`` in a help text, and are filled in when a command
@@ -7,6 +9,9 @@ of the class `CommandWithNames` is asked for its help.
 
 from __future__ import annotations
 
+import shlex
+import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,12 +37,19 @@ def _as_typed(value: Any) -> Any:
     return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
 
 
-def corrections_from(
-    context: typer.Context, corrections: Path | None, reviewed: Path | None, error: float | None, curator: str
-) -> dict[str, Any]:
-    """The file of corrections, as named or written of what was decided on a run, and how often it is wrong."""
-    if reviewed is None:
-        return {"corrections": None if corrections is None else str(corrections), "reviewer_error": error}
+def settings_in(context: typer.Context) -> dict[str, Any]:
+    """The options of a command that are settings of a study of tables, by name; all but the target."""
+    from dips._study.settings import Settings
+
+    names = {f.name for f in fields(Settings)} - {"target"}
+    return {name: value for name, value in context.params.items() if name in names}
+
+
+def corrections_in(context: typer.Context) -> str | None:
+    """The file of corrections: the one that was named, or one written from the decisions on a reviewed run."""
+    given = context.params
+    if given["reviewed"] is None:
+        return None if given["corrections"] is None else str(given["corrections"])
     source = context.get_parameter_source("corrections")
     if source is not None and source.name == "COMMANDLINE":
         raise SettingsError("--corrections and --reviewed name two sources of corrections; leave one out.")
@@ -46,12 +58,18 @@ def corrections_from(
     from dips._study.run import Run
     from dips._study.settings import believes
 
-    path, estimated = corrections_of_run(Run(reviewed))
-    if error is None and estimated and believes(curator):
-        hint = f"--reviewer-error {estimated:.3f} would weigh them by that."
-        told = f"Rows that two people judged say that about {100 * estimated:.2g} % of the answers are wrong. {hint}"
-        remarks().say(told)
-    return {"corrections": str(path), "reviewer_error": error}
+    path, estimated = corrections_of_run(Run(given["reviewed"]))
+    if given["reviewer_error"] is None and estimated and believes(given["curator"]):
+        remarks().say(
+            f"Rows that two people judged say that about {100 * estimated:.2g} % of the answers are wrong. "
+            f"--reviewer-error {estimated:.3f} would weigh them by that."
+        )
+    return str(path)
+
+
+def typed_command() -> str:
+    """The command as it was typed, for the records of a run."""
+    return shlex.join(["dips", *sys.argv[1:]])
 
 
 class CommandWithNames(TyperCommand):

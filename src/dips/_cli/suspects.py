@@ -1,4 +1,4 @@
-"""Suspects on the terminal, for tables and images."""
+"""What an audit of tables or images writes and prints."""
 
 from __future__ import annotations
 
@@ -11,10 +11,35 @@ from dips._tools.names import beside
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dips._image_study.auditing import ImageAudit
+    from dips._study.auditing import LabelAudit
+
 _UNSEEN = {
     ROW: "by models that had not seen the row",
     IMAGE: "by networks not trained on the label, or not recently",
 }
+
+
+def write_files(judged: LabelAudit | ImageAudit, given: dict[str, Any]) -> None:
+    """Write the list and the page, to the files that the options name."""
+    from dips._persistence.export import write_frame
+
+    if given["out"] is not None:
+        write_frame(judged.samples if given["every_row"] else judged.suspects(), given["out"])
+    if given["report"] is not None:
+        judged.write_report(given["report"])
+
+
+def say_written(given: dict[str, Any]) -> None:
+    """Name the files that were written."""
+    for path in (given["out"], given["report"]):
+        if path is not None:
+            output().say(f"Written: {path}")
+
+
+def records_of(suspects: pd.DataFrame) -> list[Any]:
+    """Plain data, one record per suspect; None where a cell is empty."""
+    return suspects.astype(object).where(suspects.notna(), None).to_dict("records")
 
 
 def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> None:

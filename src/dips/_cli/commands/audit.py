@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,7 +66,8 @@ def audit(
 
     Each with the probability that it is wrong, the label that fits better, and why it is suspect.
     """
-    from dips._persistence.export import check_kind, write_frame
+    from dips._cli.suspects import say_written, write_files
+    from dips._persistence.export import check_kind
     from dips._study.auditing import audit as audit_labels
     from dips._study.folder import refuse_to_overwrite
 
@@ -79,9 +78,9 @@ def audit(
             refuse_to_overwrite(path, force, is_folder=False)
     if out is not None:
         check_kind(out)
-    said = o.corrections_from(context, corrections, reviewed, reviewer_error, curator)
+    used_corrections = o.corrections_in(context)
     if are_images(data):
-        if audit_folder(context, said.get("corrections")) > (1 if fail_above is None else fail_above):
+        if audit_folder(context, used_corrections) > (1 if fail_above is None else fail_above):
             raise typer.Exit(_TOO_MANY)
         return
     target = refuse_options_for_images(context, target)
@@ -89,50 +88,30 @@ def audit(
         judged = audit_labels(
             data,
             target,
-            command=shlex.join(["dips", *sys.argv[1:]]),
+            command=o.typed_command(),
             observer=observer,
-            id=tuple(id),
-            drop=tuple(drop),
-            type=type,
-            group=group,
-            unlabeled_mark=tuple(unlabeled_mark),
-            merge_labels=merge_labels,
-            map_label=map_label,
-            sheet=sheet,
-            skip_rows=skip_rows,
-            verified=verified,
-            **said,
-            keep_label=tuple(keep_label),
-            backbone=backbone,
-            curator=curator,
-            seed=seed,
-            jobs=jobs,
-            order=order,
+            **o.settings_in(context) | {"corrections": used_corrections},
         )
     n_labeled, n_suspects = int(judged.findings.target.is_labeled.sum()), len(judged.suspects())
-    if out is not None:
-        write_frame(judged.samples if every_row else judged.suspects(), out)
-    if report is not None:
-        judged.write_report(report)
+    write_files(judged, context.params)
     if as_json:
         _print_record(judged, n_labeled)
     else:
         _print_result(judged, n_labeled, top)
-        for path in (out, report):
-            if path is not None:
-                output().say(f"Written: {path}")
+        say_written(context.params)
     if fail_above is not None and n_suspects > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
 
 
 def _print_record(judged: LabelAudit, n_labeled: int) -> None:
-    suspects = judged.suspects()
+    from dips._cli.suspects import records_of
+
     print_json(
         {
             "n_labeled": n_labeled,
             "estimated_share_wrong": judged.share_wrong,
             "share_wrong_interval": judged.interval,
-            "suspects": suspects.astype(object).where(suspects.notna(), None).to_dict("records"),
+            "suspects": records_of(judged.suspects()),
             "warnings": judged.findings.warnings,
             "reading": judged.findings.reading,
         }

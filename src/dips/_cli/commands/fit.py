@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,9 +78,9 @@ def fit(
 
     From a folder of images, a network learns by FreeMatch: from useful labels and from all images. This needs PyTorch.
     """
-    said = o.corrections_from(context, corrections, reviewed, reviewer_error, curator)
+    used_corrections = o.corrections_in(context)
     if are_images(data):
-        fit_folder(context, said.get("corrections"))
+        fit_folder(context, used_corrections)
         return
     target = refuse_options_for_images(context, target)
     from dips._study.fitting import fit as fit_study
@@ -95,34 +93,9 @@ def fit(
                 out,
                 unlabeled=unlabeled,
                 force=force,
-                command=shlex.join(["dips", *sys.argv[1:]]),
+                command=o.typed_command(),
                 observer=observer,
-                id=tuple(id),
-                drop=tuple(drop),
-                type=type,
-                group=group,
-                unlabeled_mark=tuple(unlabeled_mark),
-                merge_labels=merge_labels,
-                map_label=map_label,
-                sheet=sheet,
-                skip_rows=skip_rows,
-                verified=verified,
-                **said,
-                keep_label=tuple(keep_label),
-                positive=positive,
-                metric=metric,
-                costs=costs,
-                keep=keep,
-                backbone=backbone,
-                labeler=labeler,
-                curator=curator,
-                rounds=rounds,
-                holdout=holdout,
-                max_unlabeled=max_unlabeled,
-                time_limit=time_limit,
-                seed=seed,
-                jobs=jobs,
-                order=order,
+                **o.settings_in(context) | {"corrections": used_corrections},
             )
     except KeyboardInterrupt:
         raise StoppedError("Stopped. The same command continues where it stopped.") from None

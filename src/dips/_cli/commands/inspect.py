@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def inspect(
+    context: typer.Context,
     data: Annotated[str, typer.Argument(help="A table, as for dips fit.")],
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column with the labels.")] = None,
     id: o.Ids = [],  # noqa: B006
@@ -40,21 +41,7 @@ def inspect(
     """
     from dips._study.inspecting import inspect as inspect_table
 
-    inspection = inspect_table(
-        data,
-        target,
-        id=tuple(id),
-        drop=tuple(drop),
-        type=type,
-        group=group,
-        unlabeled_mark=tuple(unlabeled_mark),
-        keep_label=tuple(keep_label),
-        merge_labels=merge_labels,
-        map_label=map_label,
-        sheet=sheet,
-        skip_rows=skip_rows,
-        verified=verified,
-    )
+    inspection = inspect_table(data, target, **o.settings_in(context))
     if as_json:
         print_json(inspection.to_json())
     else:
