@@ -17,7 +17,7 @@ from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
 from dips._files.values import texts
 from dips._image_study.settings import FILE, ImageSettings
-from dips._study.reviewed import review
+from dips._study.reviewed import labels_after_review
 from dips._tools.arrays import Array
 from dips._tools.files import sha256
 from dips._tools.observer import Observer
@@ -96,7 +96,7 @@ def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Veri
         merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
-    target, verified, notes = review(table, given, [FILE], settings.verified, corrections)
+    target, verified, notes = labels_after_review(table, given, [FILE], settings.verified, corrections)
     return target, given, verified, [*given.notes, *notes]
 
 

@@ -21,7 +21,7 @@ from dips._review.notebook import NotebookReview
 from dips._review.pictures import material_of_pictures
 from dips._study.pictured import Pictured
 from dips._study.reviewing import notebook_review
-from dips._study.warning_log import PythonWarnings, WarningLog
+from dips._study.warning_log import PythonWarnings, WarningLog, issue
 from dips._tools.files import expanded, without_nan, write_whole
 from dips._tools.observer import Observer
 from dips.vision import ImageClassifier
@@ -147,6 +147,5 @@ def audit_images(
     observer.message("judging labels", 0.1)
     clf = trained(album, settings, None, None, log, observer)
     findings = findings_of_album(album, clf, settings, config_of(album, settings, command), log)
-    for sentence in findings.warnings:
-        observer.on_record({"event": "warning", "message": sentence})
+    issue(findings.warnings, observer)
     return ImageAudit(clf, findings, album.folder)

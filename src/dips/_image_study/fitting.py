@@ -15,7 +15,7 @@ from dips._report import ImageFindings
 from dips._report.suspects import is_suspect
 from dips._study.folder import RunFolder, fingerprint
 from dips._study.run import Run
-from dips._study.warning_log import PythonWarnings, WarningLog
+from dips._study.warning_log import PythonWarnings, WarningLog, issue
 from dips._tools.files import expanded, make_folder, write_json
 from dips._tools.observer import Observer
 from dips.vision._report import write_folder
@@ -100,8 +100,7 @@ def fit_images(
     )  # fmt: skip
     with RunFolder(out, force).held() as place:
         findings = _fit(place, expanded(folder), settings, command, observer)
-    for sentence in findings.warnings:
-        observer.on_record({"event": "warning", "message": sentence})
+    issue(findings.warnings, observer)
     return Run(out)
 
 
@@ -113,7 +112,7 @@ def _fit(
     observer.on_data(album, {})
     split = images_to_hold_out(album, settings) if settings.holdout else None  # refused now, not after the work
     config = config_of(album, settings, command)
-    place.begin(fingerprint({k: config[k] for k in ("settings", "sources", "corrections", "versions")}))
+    place.begin(fingerprint(config))
     state = place.staging / "state"
     log = WarningLog(album.target.classes)
     held_out = None

@@ -21,19 +21,7 @@ _FEW_STEPS, _ENOUGH_STEPS = 2_000, 8_000
 class ImageSettings:
     """Everything that decides the result of a study of images, besides the images.
 
-    Attributes
-    ----------
-    labels : the table with the labels; None reads a folder per class
-    target : its column with the labels
-    id : its column with the names of the files; None takes the one that is called file, or the first
-    unlabeled_mark, keep_label, merge_labels, map_label, verified, corrections : as for tables
-    network, curator : by name
-    steps : of the training
-    rounds : of the training; None for 20, or 5 where the steps are few
-    size : height and width that images are resized to; None takes the one that most have if it is small, else 96 by 96
-    skip_damaged : leave out files that cannot be read
-    holdout : share of the labeled images that is held out to score a network that was not trained on them; 0 for none
-    seed : of everything random
+    :func:`dips.fit_images` says what each setting means; None stands for what is chosen by the images or the steps.
     """
 
     labels: str | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,8 @@ from torch import Tensor
 from dips._estimators.reasons import IMAGE
 from dips._image_study.album import Album, file_record, source_of
 from dips._image_study.settings import FILE, ImageSettings
-from dips._persistence.model import versions
 from dips._report import ImageFindings
+from dips._study.folder import how_made
 from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
@@ -57,10 +55,7 @@ def trained(
 
 def config_of(album: Album, settings: ImageSettings, command: str | None) -> dict[str, Any]:
     """Enough to run it again."""
-    return {
-        "made_by": "dips fit",
-        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
-        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    return how_made(command) | {
         "unit": IMAGE,
         "settings": settings.to_json(),
         "data": [str(album.folder)],
@@ -69,7 +64,6 @@ def config_of(album: Album, settings: ImageSettings, command: str | None) -> dic
         "corrections": None if settings.corrections is None else file_record(settings.corrections),
         "ids": [FILE],
         "damaged": album.read.damaged,
-        "versions": versions(),
     }
 
 

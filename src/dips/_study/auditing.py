@@ -25,7 +25,7 @@ from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
-from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
+from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
 from dips._tools.files import without_nan, write_whole
 from dips._tools.observer import Observer
 from dips._tools.shares import calibration_of
@@ -163,8 +163,7 @@ def audit(
     study = read_data(data, checked)
     observer.message("judging labels", 0.2)
     findings = _judged(study, checked, command)
-    for sentence in findings.warnings:
-        observer.on_record({"event": "warning", "message": sentence})
+    issue(findings.warnings, observer)
     return LabelAudit(findings.account, findings.noise_rate, findings.noise_interval, findings)
 
 

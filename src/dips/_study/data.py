@@ -23,7 +23,7 @@ from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
 from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
 from dips._study.leaks import Leak
-from dips._study.reviewed import review
+from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
 from dips._tools.arrays import Array
 from dips._tools.files import expanded
@@ -62,8 +62,8 @@ class StudyData:
         """Columns that predict the label almost alone."""
         return {leak.columns[0]: leak.score for leak in self.leaks if len(leak.columns) == 1}
 
-    def of_labels(self, metric: str) -> list[str]:
-        """Sentences on what to expect of models that learn these labels."""
+    def label_notes(self, metric: str) -> list[str]:
+        """Sentences on what these labels mean for the models that learn them."""
         of_pairs = [leak.sentence() for leak in self.leaks if len(leak.columns) > 1]
         return imbalance_notes(self.target, metric) + of_pairs
 
@@ -113,7 +113,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
     given = target
     error = settings.reviewer_error or 0.0
-    target, verified, notes = review(table, given, ids, settings.verified, corrections, error)
+    target, verified, notes = labels_after_review(table, given, ids, settings.verified, corrections, error)
     table.notes.extend(notes)
     duplicates = find_duplicates(table, schema, target.codes, verified.mask)
     of_group = None if settings.group is None else group_codes(table, settings.group)

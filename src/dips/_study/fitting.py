@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ import pandas as pd
 from dips._files.prepare import Preparation
 from dips._persistence import SavedModel, save_model
 from dips._persistence.export import write_frame
-from dips._persistence.model import versions
 from dips._report import TableFindings, render, summarize
 from dips._report.points import more_curves
 from dips._report.segments import class_warnings
@@ -29,7 +26,7 @@ from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
-from dips._study.folder import CURVES, RunFolder, fingerprint
+from dips._study.folder import CURVES, RunFolder, fingerprint, how_made
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
 from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
@@ -37,7 +34,7 @@ from dips._study.outliers import find_outliers
 from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
-from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings
+from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
 from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
@@ -198,12 +195,11 @@ def _fit(
     X = preparation.encode(study.table)
     check = LeakCheck(preparation, X, study.target.codes, split.train, checked.seed, study.groups)
     study.leaks = check.leaks()
-    study.table.notes += study.of_labels(checked.metric)
+    study.table.notes += study.label_notes(checked.metric)
     observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)
-    same = {k: config[k] for k in ("settings", "sources", "corrections", "versions")}
-    if folder.begin(fingerprint(same | {"cache_format": _CACHE_FORMAT})):
+    if folder.begin(fingerprint(config | {"cache_format": _CACHE_FORMAT})):
         observer.message("continuing where it stopped", 0.0)
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
     comparison = compare(study.examples(X), study.target, split, checked, folder, deadline, observer)
@@ -218,25 +214,20 @@ def _fit(
     findings.reading = study.to_json()
     findings.warnings += [leak.sentence() for leak in study.leaks]
     _write(folder, findings, comparison, split, final.preparation)
-    for sentence in findings.warnings:
-        observer.on_record({"event": "warning", "message": sentence})
+    issue(findings.warnings, observer)
     return Run(folder.path)
 
 
 def _config(study: StudyData, settings: Settings, command: str | None) -> dict[str, Any]:
     """Enough to run it again, and to tell whether the files have changed."""
     n_labeled_files = len(study.sources) - study.n_unlabeled_sources
-    return {
-        "made_by": "dips fit",
-        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
-        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    return how_made(command) | {
         "settings": settings.to_json(),
         "data": [s["path"] for s in study.sources[:n_labeled_files]],
         "unlabeled": [s["path"] for s in study.sources[n_labeled_files:]],
         "sources": study.sources,
         "corrections": study.corrections,
         "ids": study.ids,
-        "versions": versions(),
     }
 
 

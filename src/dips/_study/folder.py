@@ -10,12 +10,15 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dips._persistence.model import versions
 from dips._tools.arrays import Array
 from dips._tools.exchange import exchanged
 from dips._tools.files import expanded, make_folder, sync, sync_tree, whole_file, write_whole, writing
@@ -28,6 +31,7 @@ MARK = "config.json"  # a folder that holds it is one of ours
 REVIEW = "review"  # the folder in it with what people decided
 CURVES = "curves.parquet"  # learning curves that the page has no room for
 _STATE = "state"
+_DECIDES = ("settings", "sources", "corrections", "versions", "cache_format")
 
 
 class RunFolder:
@@ -178,6 +182,17 @@ def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None
         )
 
 
-def fingerprint(record: Any) -> str:
-    """Return a checksum that differs between two studies."""
+def how_made(command: str | None) -> dict[str, Any]:
+    """What config.json says of every run: the command, the time and the versions of the libraries."""
+    return {
+        "made_by": "dips fit",
+        "command": (command or " ".join(["python", *sys.argv[:1]])).encode("utf-8", "replace").decode(),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+    }
+
+
+def fingerprint(config: dict[str, Any]) -> str:
+    """Return a checksum of what decides a study's result; the same one means that a stopped study can continue."""
+    record = {k: v for k, v in config.items() if k in _DECIDES}
     return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()

@@ -18,7 +18,7 @@ from dips.exceptions import DataError
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
-def review(
+def labels_after_review(
     table: Table,
     target: Target,
     ids: list[str],

@@ -35,36 +35,9 @@ _MAY_BE_NONE = ("time_limit", "jobs", "skip_rows")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides the result of a study, besides the data.
+    """Everything that decides the result of a study, besides the data; :func:`dips.fit` says what each setting means.
 
-    Attributes
-    ----------
-    target : the column with the labels
-    id : columns that name a row; shown in the account, never learned from
-    drop : columns to leave out
-    type : what columns hold, where the guess is wrong: category, number, date, text, id or ignore
-    group : a column whose rows belong together, such as the patient: they are never on both sides of a split
-    unlabeled_mark : labels that mean "no label", besides an empty cell and the usual words for missing
-    merge_labels : merge the spellings of one label; False takes every label as it is; None refuses where it matters
-    map_label : other names for labels
-    sheet : of an Excel file, by name or by number from 1; None for the first that fits
-    skip_rows : lines above the header; None finds out
-    verified : the column that holds yes where somebody has checked the label
-    corrections : a file with what reviewers say of labels
-    reviewer_error : how often whoever checked a label is wrong about it; None is 0
-    keep_label : labels such as NA or "-" that are classes, although they usually mean "no label"
-    positive : the class that ROC AUC and average precision are about; None for the last in order
-    metric : what decides between the models
-    costs : what it costs to miss a row of a class, by class, 1 where nothing is said; metric "cost" decides by them
-    keep : the model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo; None for the best
-    backbone, labeler, curator : by name; "auto" is the default labeler, and the default curator, of the estimators
-    rounds : of pseudo-labeling
-    holdout : share of the labeled rows that is held out
-    max_unlabeled : how many unlabeled rows are used at most, drawn at random
-    time_limit : minutes after which no further model is started; None for no limit
-    seed : of everything random
-    jobs : how many folds are trained in parallel
-    order : which suspects come first: "wrong", the most probably wrong, or "useful", the most useful to check
+    None stands for what is detected or not limited. :meth:`checked` settings hold plain data, ready for JSON.
     """
 
     target: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,6 +62,12 @@ def caught_warnings() -> Iterator[list[str]]:
         finally:
             relevant = [str(w.message) for w in caught if not issubclass(w.category, _NOISE_KINDS)]
             messages += dict.fromkeys(m for m in relevant if not m.startswith(_NOISE))
+
+
+def issue(warnings: Iterable[str], observer: Observer) -> None:
+    """Pass the warnings of a study on to its observer."""
+    for sentence in warnings:
+        observer.on_record({"event": "warning", "message": sentence})
 
 
 class PythonWarnings(Observer):
