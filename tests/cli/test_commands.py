@@ -261,6 +261,7 @@ def test_every_default_is_in_the_help(capsys):
     out = " ".join(said(capsys)[0].split())
     for default in ("run", "accuracy", "xgboost", "auto", "5", "0.2", "none", "0", "1", "the last in order"):
         assert f"[default: {default}]" in out
+    assert "reviewers got wrong, such as 0.1. [default: 0] --keep-label" in out  # also with --reviewed
 
 
 @pytest.mark.parametrize(

@@ -159,8 +159,7 @@ ReviewerError = Annotated[
     float | None,
     typer.Option(
         "--reviewer-error",
-        help="Share of the checked labels that reviewers got wrong, such as 0.1.  [default: 0; with --reviewed, "
-        "estimated from rows that two reviewers judged]",
+        help="Share of the checked labels that reviewers got wrong, such as 0.1.  [default: 0]",
     ),
 ]
 Order = Annotated[
