@@ -78,8 +78,8 @@ def test_a_key_that_rows_share_is_refused():
 
 
 def test_a_row_named_twice_is_refused():
-    refused("as 'ill' and as 'well'; leave one line per row", row=[1, 1], label=["ill", "well"])
-    refused("same row as an earlier one; leave", row=[1, 1], label=["ill", "ill"])
+    refused("as 'ill' and as 'well'; keep one line per row", row=[1, 1], label=["ill", "well"])
+    refused("same row as an earlier one; keep", row=[1, 1], label=["ill", "ill"])
 
 
 def test_unknown_classes_are_refused_with_the_known_ones():
@@ -88,7 +88,7 @@ def test_unknown_classes_are_refused_with_the_known_ones():
 
 def test_words_that_cannot_be_meant_are_refused():
     refused("no label to keep", row=[4], label=["keep"])
-    refused("has a meaning of its own here", y=["keep", "drop"], row=[1], label=["keep"])
+    refused("means something else here", y=["keep", "drop"], row=[1], label=["keep"])
 
 
 def test_a_file_that_names_no_rows_or_no_labels_is_refused():

@@ -91,7 +91,7 @@ def test_what_looks_like_one_label(counts, groups):
 def test_a_majority_that_means_no_label_stops_the_run(word):
     message = refused("The most frequent label of 'y' is", {word: 940, "churn": 25, "stay": 35})
     assert "(940 of 1,000 rows)" in message
-    assert f"say --unlabeled-mark {shlex.quote(word)}" in message
+    assert f"use --unlabeled-mark {shlex.quote(word)}" in message
     assert target({word: 940, "churn": 25, "stay": 35}, unlabeled_marks=(word,)).is_labeled.sum() == 60
     assert target({word: 940, "churn": 25, "stay": 35}, merge_labels=False).classes.count(word) == 1
 
@@ -103,7 +103,7 @@ def test_a_question_mark_means_no_label_without_being_told():
 def test_a_minority_that_may_mean_no_label_is_pointed_out():
     doubted = target({"churn": 300, "stay": 500, "pending": 40})
     assert doubted.notes == [
-        "'pending' (40 rows) in 'y' is taken as a class, but looks like a word for 'no label'; if it is one, say "
+        "'pending' (40 rows) in 'y' is taken as a class, but looks like a word for 'no label'; if it is one, use "
         "--unlabeled-mark pending."
     ]
     assert doubted.words.unlabeled == {"pending": 40}
@@ -124,5 +124,5 @@ def test_two_of_one_class_among_twenty_is_the_reason_and_nothing_that_would_leav
 
 def test_in_python_messages_speak_python():
     table = read_table(pd.DataFrame({"y": ["Yes"] * 40 + ["yes"] * 4 + ["No"] * 40, "x": 1}))
-    with pytest.raises(DataError, match=r"say merge_labels=True to merge them, map_label=\{'yes': 'LABEL'\}"):
+    with pytest.raises(DataError, match=r"use merge_labels=True to merge them, map_label=\{'yes': 'LABEL'\}"):
         read_target(table, "y")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dips._files import DataError, Preparation, read_table, understand
-from dips._files.told import read_types
+from dips._files.declared import read_types
 from dips._tools.wording import command_line
 from dips.exceptions import SettingsError
 
@@ -80,7 +80,7 @@ def test_codes_without_a_leading_zero_are_known_by_their_name(name):
     for cells in (zips, zips.astype(str)):
         understood, _ = column(cells, name)
         assert understood.kind == "category"
-        assert "codes, by the name" in understood.note
+        assert "codes, judging by the name" in understood.note
         assert f"--type {name}=number" in understood.note
 
 
@@ -148,8 +148,10 @@ def test_the_user_has_the_last_word(told, cells, kind):
 
 
 def test_a_type_that_no_cell_has_is_refused():
-    with pytest.raises(DataError, match="'x' is declared as numbers, but no cell can be read so"):
+    with pytest.raises(DataError, match=r"'x' is declared as numbers, but holds none \(row 1 has 'a'\); declare"):
         column(["a", "b"], types={"x": "number"})
+    with pytest.raises(DataError, match="'x' is declared as numbers, but holds none; declare another"):
+        column(["NA", "?"], types={"x": "number"})
     with pytest.raises(DataError, match="'x' is declared as dates, but the format of cells such as 'a'"):
         column(["a", "b"], types={"x": "date"})
 
@@ -223,4 +225,4 @@ def test_infinite_cells_do_not_make_categories_of_numbers():
 def test_categories_that_may_be_none_have_options_that_can_be_typed():
     cells = [f"{i % 120} {'abc'[i % 3]}" for i in range(200)]
     note = column(cells, name="ward")[0].note
-    assert note.endswith("; --type ward=text or --type ward=ignore if they are none")
+    assert note.endswith("; --type ward=text or --type ward=ignore if they are not")

@@ -147,7 +147,7 @@ def test_blank_lines_above_the_header_are_not_worth_a_note(tmp_path):
 
 def test_a_header_in_the_middle_is_refused(tmp_path):
     one = "age,ward\n50,a\n61,b\n"
-    words = r"^Row 3 of .*t.csv repeats the header, as where files were put one under the other"
+    words = r"^Row 3 of .*t.csv repeats the header, as if files had been joined"
     refused(words, written(tmp_path, "t.csv", 2 * one))
     refused("repeats the header, and 2 other rows do, as", written(tmp_path, "t.csv", 4 * one))
     assert read_table(written(tmp_path, "t.csv", "age,ward\nage,b\n50,ward\n")).n_rows == 2

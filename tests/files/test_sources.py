@@ -54,7 +54,7 @@ def test_three_lines_above_the_header_are_left_out_and_said(tmp_path, preamble, 
     assert table.names == ["age", "ward", "outcome"]
     assert rows(table) == ROWS
     assert table.notes == [
-        f"The first 3 lines of {path} ('Report of ward 7') are not part of the table; skip_rows 0 takes them in."
+        f"The first 3 lines of {path} ('Report of ward 7') are not part of the table; skip_rows 0 includes them."
     ]
 
 

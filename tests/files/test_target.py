@@ -47,9 +47,9 @@ def test_a_label_can_mean_none():
 def test_minus_one_is_a_class_unless_said_otherwise():
     labels = [0, 1] * 5 + [-1] * 6
     assert target(labels).classes == [-1, 0, 1]
-    assert "if it marks unlabeled rows, say unlabeled_mark='-1'" in target(labels).notes[0]
+    assert "if it marks unlabeled rows, use unlabeled_mark='-1'" in target(labels).notes[0]
     with command_line():
-        assert "if it marks unlabeled rows, say --unlabeled-mark=-1" in target(labels).notes[0]
+        assert "if it marks unlabeled rows, use --unlabeled-mark=-1" in target(labels).notes[0]
     assert target(labels, unlabeled_marks=("-1",)).classes == [0, 1]
 
 
@@ -85,13 +85,13 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest():
 
 def test_a_name_whose_accents_are_encoded_otherwise_is_pointed_out():
     table = read_table(pd.DataFrame({"Gro\u0308\u00dfe": [1, 2], "age": [3, 4]}))
-    with pytest.raises(DataError, match="looks the same, but its letters are encoded otherwise: copy the name"):
+    with pytest.raises(DataError, match="looks the same, but its letters are encoded differently: copy the name"):
         read_target(table, "Gr\u00f6\u00dfe")
 
 
 def test_a_file_without_a_header_is_told_from_its_names():
     table = read_table(pd.DataFrame({"64": [1, 2], "-1.03": [3, 4]}))
-    with pytest.raises(DataError, match=r"It has 64, -1\.03\. If its first line is no header, add one\."):
+    with pytest.raises(DataError, match=r"It has 64, -1\.03\. If its first line is not a header, add one\."):
         read_target(table, "outcome")
 
 
@@ -117,7 +117,7 @@ def test_a_float_that_is_no_exact_label_is_refused(label):
 
 def test_words_for_missing_are_counted_in_a_note():
     read = target(["no", "yes"] * 5 + ["NA", "NA", "?", ""])
-    assert read.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, say keep_label='NA'."]
+    assert read.notes == ["Labels of 'y' read as missing: '?' (1), 'NA' (2); if one is a class, use keep_label='NA'."]
 
 
 def test_a_word_for_missing_can_be_a_class():
@@ -134,6 +134,6 @@ def test_booleans_with_other_names_are_texts():
 
 def test_a_kept_label_is_not_doubted():
     labels = ["unknown"] * 20 + ["yes", "no"] * 5
-    refused(r"say unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
+    refused(r"use unlabeled_mark='unknown', or keep_label='unknown' if it is a class", labels)
     read = target(labels, keep=("unknown",))
     assert (read.classes, read.notes, read.words.unlabeled) == (["no", "unknown", "yes"], [], {})

@@ -42,14 +42,14 @@ def test_the_user_says_what_a_column_holds():
 
 def test_spellings_of_a_label_are_merged_on_demand():
     table = TABLE.assign(outcome=TABLE["outcome"].mask(TABLE.index < 6, TABLE["outcome"].str.upper()))
-    with pytest.raises(DataError, match="say merge_labels=True to merge them"):
+    with pytest.raises(DataError, match="use merge_labels=True to merge them"):
         read_data(table, Settings(target="outcome"))
     assert read_data(table, Settings(target="outcome", merge_labels=True)).target.classes == ["ill", "well"]
 
 
 def test_unlabeled_rows_with_a_word_stop_the_run():
     table = TABLE.assign(outcome=TABLE["outcome"].where(TABLE.index < 60, "pending"))
-    with pytest.raises(DataError, match="say unlabeled_mark='pending'"):
+    with pytest.raises(DataError, match="use unlabeled_mark='pending'"):
         read_data(table, Settings(target="outcome"))
     assert read_data(table, Settings(target="outcome", unlabeled_mark=("pending",))).target.is_labeled.sum() == 60
 

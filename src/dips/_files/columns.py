@@ -23,7 +23,7 @@ KINDS = {
     "constant": "always the same; left out",
     "empty": "no values; left out",
     "unreadable": "lists or bytes; left out",
-    "dropped": "left out, as asked",
+    "dropped": "left out, as requested",
 }
 USED = ("number", "category", "date", "text")
 

@@ -96,7 +96,7 @@ class Corrections:
         """Code of the label after the correction, -1 for none."""
         if label in (KEEP, UNLABEL) and label in known:
             raise DataError(
-                f"{self._line(line)} says {label!r}, which is a class of the table but has a meaning of its own here; "
+                f"{self._line(line)} says {label!r}, which is a class of the table but means something else here; "
                 "give the class another name."
             )
         if label == KEEP and given < 0:
@@ -156,7 +156,7 @@ class Corrections:
                 labels = self.labels[first[row]], self.labels[line]
                 contradict = "" if labels[0] == labels[1] else f", as {labels[0]!r} and as {labels[1]!r}"
                 raise DataError(
-                    f"{self._line(line)} is about the same row as an earlier one{contradict}; leave one line per row."
+                    f"{self._line(line)} is about the same row as an earlier one{contradict}; keep one line per row."
                 )
             first[row] = line
 

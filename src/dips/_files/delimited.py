@@ -274,7 +274,7 @@ def _refuse_repeated_header(table: pa.Table, source: str) -> None:
     n_more = len(rows) - 1
     more = f", and {counted(n_more, 'other row does', 'other rows do')}" if n_more else ""
     raise DataError(
-        f"Row {rows[0].as_py() + 1} of {source} repeats the header{more}, as where files were put one under the other; "
+        f"Row {rows[0].as_py() + 1} of {source} repeats the header{more}, as if files had been joined; "
         "remove such lines, or name the files one by one."
     )
 

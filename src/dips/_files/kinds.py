@@ -1,4 +1,4 @@
-"""What every column holds: guessed from its cells and its name, said where it is a guess, and overruled by the user."""
+"""What every column holds: guessed from its cells and its name, marked as a guess, and overruled by the user."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from dips._files.columns import Column, Schema
 from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
+from dips._files.declared import declared_column
 from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, numbers, units
 from dips._files.read import Table
-from dips._files.told import told_column
 from dips._files.values import example, first_strange, is_number, is_text, texts, unread
 from dips._tools.wording import option
 
@@ -51,7 +51,7 @@ def understand(
         elif name in ids:
             columns.append(Column(name, "id"))
         elif name in types:
-            columns.append(told_column(name, table.columns[name], types[name]))
+            columns.append(declared_column(name, table.columns[name], types[name]))
         else:
             columns.append(_guessed(name, table.columns[name]))
     _agree_on_days(columns, table, set(types))
@@ -145,10 +145,10 @@ def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -
     words = _words(column.name)
     if words & _DIAGNOSES or (are_whole and words & _CODES):
         column.kind = "category"
-        column.note = f"codes, by the name; read as categories{_or_type(column, 'number')}"
+        column.note = f"codes, judging by the name; read as categories{_or_type(column, 'number')}"
     elif are_whole and _identifies(column.name, values(), column.n_distinct):
         column.kind = "id"
-        column.note = f"another number in every row, so left out{_or_type(column, 'number', 'to learn from it')}"
+        column.note = f"a different number in every row, so left out{_or_type(column, 'number', 'to learn from it')}"
 
 
 def about_dates(column: Column, known: pa.ChunkedArray) -> str:
@@ -200,10 +200,10 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
         column.note = f"read as free text, {n_words:.0f} words on average{_or_type(column, 'category')}"
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
-        column.note = f"another text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
+        column.note = f"a different text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
     elif share_distinct > 0.5:
         others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
-        column.note = f"{column.n_distinct:,} categories in {len(known):,} cells; {others} if they are none"
+        column.note = f"{column.n_distinct:,} categories in {len(known):,} cells; {others} if they are not"
 
 
 def find_digits(known: pa.ChunkedArray) -> bool:

@@ -47,7 +47,7 @@ class LabelWords:
             mark = option("unlabeled_mark", word)
             notes.append(
                 f"{word!r} ({counted(n, 'row')}) in {name!r} is taken as a class, but looks like a word for 'no label';"
-                f" if it is one, say {mark}."
+                f" if it is one, use {mark}."
             )
         return notes
 
@@ -93,7 +93,7 @@ def _refuse_few(variants: list[Variants], name: str) -> None:
         n, spelling = min(rare)
         raise DataError(
             f"Labels in {name!r} look like spellings of one ({_spelled(variants)}), and as a class {spelling!r} would "
-            f"have {counted(n, 'row')}; say {option('merge_labels', True)} to merge them, "
+            f"have {counted(n, 'row')}; use {option('merge_labels', True)} to merge them, "
             f"{option('map_label', (spelling, 'LABEL'))} to name the right one yourself, or "
             f"{keep_labels()} if every spelling is a class."
         )
@@ -105,7 +105,7 @@ def _refuse_majority_without_label(counts: Mapping[str, int], unlabeled: Mapping
         if n == max(counts.values()):
             raise DataError(
                 f"The most frequent label of {name!r} is {word!r} ({n:,} of {sum(counts.values()):,} rows), which "
-                f"looks like a word for 'no label'; say {option('unlabeled_mark', word)}, or "
+                f"looks like a word for 'no label'; use {option('unlabeled_mark', word)}, or "
                 f"{option('keep_label', word)} if it is a class."
             )
 

@@ -75,7 +75,7 @@ def bounded(stream: BinaryIO, path: Path) -> BinaryIO:
 def too_much(path: Path, what: str) -> DataError:
     """Return the error for a file that becomes too large."""
     return DataError(
-        f"{path} has {path.stat().st_size >> 10:,} kB and unpacks to {what}, which looks like an attack on your "
+        f"{path} is {path.stat().st_size >> 10:,} kB and unpacks to {what}, which looks like an attack on your "
         "memory; if it is a table, unpack it yourself, or set DIPS_MAX_EXPANSION to more than 200."
     )
 

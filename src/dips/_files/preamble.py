@@ -55,4 +55,4 @@ def preamble_note(source: str, n_lines: int, first: str, option: str) -> str:
     above = "The first line" if n_lines == 1 else f"The first {n_lines} lines"
     title = first if len(first) <= 40 else first[:39] + "…"
     verb, them = ("is", "it") if n_lines == 1 else ("are", "them")
-    return f"{above} of {source} ({title!r}) {verb} not part of the table; {option} 0 takes {them} in."
+    return f"{above} of {source} ({title!r}) {verb} not part of the table; {option} 0 includes {them}."

@@ -157,8 +157,8 @@ def kind_of(path: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
-    """Say in a sentence what a library found wrong with a file."""
+def damage_named(path: Path) -> Iterator[None]:
+    """Say in one sentence what a library found wrong with a file."""
     try:
         yield
     except DataError:
@@ -197,7 +197,7 @@ def _read_file(path: Path, how: _How) -> Table:
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty; a table with a header line is needed.")
     kind, compression = kind_of(path)
-    with damage_told(path):
+    with damage_named(path):
         if kind in PARQUET:
             described = pa.parquet.read_metadata(_source(path, compression))
             check_metadata(path, described.num_rows, described.num_columns)

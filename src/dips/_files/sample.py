@@ -19,7 +19,7 @@ from dips._files.read import (
     PARQUET,
     TABS,
     Table,
-    damage_told,
+    damage_named,
     is_delimited,
     kind_of,
     open_bytes,
@@ -67,7 +67,7 @@ def look_at(
 ) -> TableSample:
     """Read a table, or of a large file every n-th row by chance; see :func:`~dips._files.read.read_table`."""
     if _is_large(data):
-        with damage_told(Path(data)):
+        with damage_named(Path(data)):
             batches = _batches(data, skip_rows, wanted)
             if batches is not None:
                 return _sampled(*batches, target, np.random.RandomState(seed))

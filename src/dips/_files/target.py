@@ -84,7 +84,7 @@ def read_target(
     """
     if name not in table.names:
         hint = _nearest(name, table.names)
-        header = " If its first line is no header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
+        header = " If its first line is not a header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
         raise DataError(f"{table.subject} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
     cells = _cells(raw, name, keep)
@@ -104,7 +104,7 @@ def read_target(
     classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
-        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, say {mark}.")
+        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, use {mark}.")
     return Target(name, labels, _position(positive, classes, name), notes, words)
 
 
@@ -112,7 +112,7 @@ def _nearest(name: str, names: list[str]) -> str:
     """Point to a name that is nearly the one that was given, or looks the same."""
     same = [n for n in names if normalize("NFC", n) == normalize("NFC", name)]
     if same:
-        return f"; {same[0]!r} looks the same, but its letters are encoded otherwise: copy the name from the table."
+        return f"; {same[0]!r} looks the same, but its letters are encoded differently: copy the name from the table."
     near = get_close_matches(name.lower(), [n.lower() for n in names], n=1)
     return next((f"; did you mean {n!r}?" for n in names if near and n.lower() == near[0]), ".")
 
@@ -161,7 +161,7 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
         return []
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(n_by_word.items()))
     keep_it = option("keep_label", next(iter(n_by_word)))
-    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, say {keep_it}."]
+    return [f"Labels of {name!r} read as missing: {listed}; if one is a class, use {keep_it}."]
 
 
 def _refuse_continuous(known: Array, name: str) -> None:

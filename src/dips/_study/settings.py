@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._estimators.learners import resolve_labeler
-from dips._files.told import read_types
+from dips._files.declared import read_types
 from dips._report.suspects import ORDERS
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option

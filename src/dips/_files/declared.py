@@ -15,7 +15,7 @@ from dips._files.values import example, first_strange, is_number, is_text, texts
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
-KINDS_TO_TELL = ("category", "number", "date", "text", "id", "ignore")
+KINDS_TO_DECLARE = ("category", "number", "date", "text", "id", "ignore")
 _HOW = {"number": ("comma", "point"), "date": ("day-first", "month-first")}
 
 
@@ -32,22 +32,22 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     else:
         pairs = [types] if isinstance(types, str) else list(types)
         by_column = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
-    for column, told in by_column.items():
-        kind, _, how = str(told).partition(":")
+    for column, declared in by_column.items():
+        kind, _, how = str(declared).partition(":")
         is_form = kind == "date" and "%" in how and is_date_format(how)
-        if not column or kind not in KINDS_TO_TELL or not (not how or how in _HOW.get(kind, ()) or is_form):
+        if not column or kind not in KINDS_TO_DECLARE or not (not how or how in _HOW.get(kind, ()) or is_form):
             raise SettingsError(
-                f"{option('type', (column, told))} is not understood; write COLUMN={'|'.join(KINDS_TO_TELL)}, where "
-                "number may be number:comma or number:point, and date date:day-first, date:month-first or "
+                f"{option('type', (column, declared))} is not understood; write COLUMN={'|'.join(KINDS_TO_DECLARE)}. "
+                "A number may be number:comma or number:point; a date may be date:day-first, date:month-first or "
                 "date:%d.%m.%Y."
             )
     return by_column
 
 
-def told_column(name: str, raw: pa.ChunkedArray, told: str) -> Column:
-    """Read a column as it was told; refuse what no cell can be read as."""
-    kind, _, how = told.partition(":")
-    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as told")
+def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
+    """Read a column as it was declared; refuse a kind that no cell can be read as."""
+    kind, _, how = declared.partition(":")
+    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as declared")
     known = raw.drop_null()
     if kind in ("ignore", "id") or len(known) == 0:
         return column
@@ -87,7 +87,8 @@ def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
 def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:
     strange = first_strange(cells, is_read)
     if not is_read.any():
-        raise DataError(f"Column {column.name!r} is declared as {what}, but no cell can be read so, such as {strange}.")
+        such = "" if strange is None else f" (row {strange[0]} has {strange[1][:40]!r})"
+        raise DataError(f"Column {column.name!r} is declared as {what}, but holds none{such}; declare another type.")
     if strange is not None:
         n = len(cells) - cells.null_count - int(is_read.sum())
-        column.note = f"as told; {unread(n, column.kind, strange[1])}"
+        column.note = f"as declared; {unread(n, column.kind, strange[1])}"
