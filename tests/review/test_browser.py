@@ -109,7 +109,7 @@ def test_a_review_by_keyboard(browser, serve):
     expected = [(first, "label", material.classes[other]), (second, "keep", None), (third, "skip", None)]
     assert events(server) == [*expected, (third, "undo", None), (third, "unlabeled", None)]
     assert find(browser, "#progress").text.startswith(f"3 looked at · {len(rows) - 3} left · 2 wrong so far")
-    assert "the next 10 are worth about" in find(browser, "#progress").text
+    assert "of the next 10 are wrong" in find(browser, "#progress").text
     assert complaints(browser) == []
     picture(browser, "review_desktop")
 

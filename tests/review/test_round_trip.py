@@ -98,7 +98,7 @@ def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
         plan = TrainingPlan([("training", [sys.executable, "-c", code])], page, "run-2")
         training = TrainingAgain(tmp_path / "run" / "review", lambda corrections, plan=plan: plan)
         if name == "good":
-            with pytest.raises(ReviewError, match="nothing to train again"):
+            with pytest.raises(ReviewError, match="nothing to train with"):
                 training.start(desk)
             reviewed(desk, 3)
         training.start(desk)
@@ -106,7 +106,7 @@ def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
             state = training.state()
             if name == "long" and state["stage"] == "training: half" and not stopped:
                 stopped = True
-                with pytest.raises(ReviewError, match="running already"):
+                with pytest.raises(ReviewError, match="already running"):
                     training.start(desk)
                 training.stop()
             if state["state"] != "running":

@@ -234,7 +234,7 @@ def test_a_review_of_a_run_keeps_it_from_being_replaced(browser):
 def test_a_port_that_is_taken_is_told_in_a_sentence(server):
     from dips._review.server import _bound
 
-    words = rf"^127.0.0.1:{server.port} cannot be listened on: Address already in use; --port 0 takes a free port\.$"
+    words = rf"^dips cannot listen on 127.0.0.1:{server.port}: Address already in use; --port 0 takes a free port\.$"
     with pytest.raises(ReviewError, match=words):
         _bound("127.0.0.1", server.port)
 

@@ -33,7 +33,7 @@ function drawCard(about, card) {
 function labelsOf(about, card) {
   const box = make("div", { class: "labels" });
   if (!card.label) {
-    box.append(make("span", { class: "fine" }, "Blinded: what the label is, and what is suggested, is shown when you have answered."));
+    box.append(make("span", { class: "fine" }, "Blinded: the label and the suggestion are shown once you have answered."));
     return box;
   }
   const { given, suggested, p_wrong: wrong } = card.label;
@@ -41,7 +41,7 @@ function labelsOf(about, card) {
   if (suggested >= 0) box.append(make("span", { class: "tag suggested" }, "suggested ", make("b", {}, about.classes[suggested])));
   if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, percent(wrong))));
   const rank = card.label.suspicion;
-  const unsuspected = card.label.opens ? "No suspect, but among the least believed labels of its class. It is here to learn which classes go wrong." : "Nobody suspects this label. It is here to learn how many errors are missed.";
+  const unsuspected = card.label.opens ? "Not a suspect, but one of the least believed labels of its class. It is here to learn which classes go wrong." : "Not a suspect. It is here to learn how many errors are missed.";
   box.append(make("p", { class: "why" }, rank ? `${card.label.useful ? "Ranked" : "Suspect"} number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
   if (card.answer !== null || card.status === "unlabeled") {
     const said = card.status === "keep" ? "You kept it." : card.answer === null ? "You said that no class fits." : `You said ${card.answer}.`;

@@ -35,9 +35,9 @@ function estimatesOf(progress, unit) {
   }
   if (!precision) lines.push(make("p", {}, "Look at some suspects first."));
   else lines.push(make("p", {}, make("b", {}, `${suspects.wrong} of ${suspects.looked} suspects`), ` you looked at are wrong: ${percent(precision.value)} (${between(precision)}). There are ${suspects.n.toLocaleString("en")} suspects.`));
-  if (!missed) lines.push(make("p", {}, `No unsuspected ${unit} was looked at yet; about one in eight is one.`));
-  else lines.push(make("p", {}, make("b", {}, `${checks.wrong} of ${checks.looked} unsuspected labels`), ` are wrong. So of all ${checks.n.toLocaleString("en")} that nobody suspects, about ${Math.round(missed.value).toLocaleString("en")} are wrong (${Math.floor(missed.low).toLocaleString("en")} to ${Math.ceil(missed.high).toLocaleString("en")}).`));
-  lines.push(make("p", { class: "fine" }, "Intervals of 95 %. Suspects are looked at in order, the most suspicious first, so those further down are wrong less often."));
+  if (!missed) lines.push(make("p", {}, `You have not looked at an unsuspected ${unit} yet; about one in eight is one.`));
+  else lines.push(make("p", {}, make("b", {}, `${checks.wrong} of ${checks.looked} unsuspected labels`), ` are wrong. So of all ${checks.n.toLocaleString("en")} that are not suspects, about ${Math.round(missed.value).toLocaleString("en")} are wrong (${Math.floor(missed.low).toLocaleString("en")} to ${Math.ceil(missed.high).toLocaleString("en")}).`));
+  lines.push(make("p", { class: "fine" }, "95 % intervals. Suspects are looked at in order, the most suspicious first, so those further down are wrong less often."));
   return lines;
 }
 
@@ -59,7 +59,7 @@ function agreementOf(agreement, n, begin) {
 /** The button, the progress or the outcome of training again. */
 function trainingOf(state, canTrain, start, stop) {
   if (!canTrain) return [make("p", { class: "fine" }, "The table of this run is not available here. Save the corrections and use dips fit --corrections.")];
-  const button = make("button", { type: "button", id: "train" }, state.state === "done" ? "Train again once more" : "Train again with these decisions");
+  const button = make("button", { type: "button", id: "train" }, state.state === "done" ? "Train again" : "Train again with these decisions");
   button.addEventListener("click", start);
   if (state.state === "running") {
     const bar = make("progress", { max: 1, value: state.fraction, "aria-label": "Training" });
@@ -72,5 +72,5 @@ function trainingOf(state, canTrain, start, stop) {
     const link = make("a", { href: "/comparison", target: "_blank", rel: "noopener" }, "See what has changed");
     return [make("p", {}, link, ` The new run is in ${state.made}.`), button];
   }
-  return [make("p", { class: "fine" }, "Runs dips fit with what was decided so far, beside this run, and compares the two."), button];
+  return [make("p", { class: "fine" }, "Runs dips fit with the decisions made so far, writes a new run beside this one, and compares the two."), button];
 }

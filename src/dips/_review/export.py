@@ -171,7 +171,7 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 EXPORTS = (
     Export("corrections", "Corrections, for dips fit --corrections (CSV)",
            lambda desk: ("corrections.csv", to_csv(corrections_frame(desk)).encode())),
-    Export("table", "The corrected table, in the format it came in", _table, _can_be_corrected),
+    Export("table", "The corrected table, in its own format", _table, _can_be_corrected),
     Export("decisions_csv", "Every reviewer's decisions (CSV)",
            lambda desk: ("decisions.csv", to_csv(decisions_frame(desk)).encode())),
     Export("decisions_parquet", "Every reviewer's decisions (Parquet)",

@@ -59,7 +59,7 @@ function drawProgress() {
   const { looked, left, wrong, next } = app.progress;
   const count = (n) => n.toLocaleString("en");
   const parts = [`${count(looked)} looked at`, `${count(left)} left`, `${count(wrong)} wrong so far`];
-  if (next.n && next.worth !== null) parts.push(`the next ${next.n} are worth about ${count(Math.round(next.worth))} wrong label${Math.round(next.worth) === 1 ? "" : "s"}`);
+  if (next.n && next.worth !== null) parts.push(`about ${count(Math.round(next.worth))} of the next ${next.n} ${Math.round(next.worth) === 1 ? "is" : "are"} wrong`);
   byId("progress").textContent = `${parts.join(" · ")}.`;
   byId("track").style.width = `${(100 * looked) / Math.max(looked + left, 1)}%`;
 }
@@ -150,7 +150,7 @@ async function undo() {
       at = Math.max(0, app.line.rows.indexOf(answer.row));
     }
     app.line.status[at] = answer.status;
-    say(`What was said of ${app.about.unit} ${answer.row.toLocaleString("en")} is taken back.`);
+    say(`The last answer for ${app.about.unit} ${answer.row.toLocaleString("en")} is undone.`);
     await go(at);
   } catch (error) {
     say(error.message, true);
@@ -232,7 +232,7 @@ async function find() {
     button.addEventListener("click", () => (byId("find").close(), go(app.line.rows.indexOf(row))));
     return make("li", {}, button);
   });
-  byId("found").replaceChildren(...(items.length || !text.trim() ? items : [make("li", { class: "fine" }, "Nothing holds all of these words.")]));
+  byId("found").replaceChildren(...(items.length || !text.trim() ? items : [make("li", { class: "fine" }, "No row contains all of these words.")]));
 }
 
 const KEY_ACTIONS = {
@@ -313,7 +313,7 @@ function switchTheme() {
 async function invite() {
   const { address } = await ask("invite");
   byId("invitation").hidden = false;
-  byId("invitation").textContent = `Good for one browser: ${address}`;
+  byId("invitation").textContent = `Works for one browser: ${address}`;
 }
 
 function askName() {

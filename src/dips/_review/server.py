@@ -190,7 +190,7 @@ class ReviewServer:
         """A token becomes a cookie that scripts cannot read and other sites cannot send."""
         secret = self.door.enter(str((await _question(request) or {}).get("token", "")))
         if secret is None:
-            return JSONResponse({"error": "This token is unknown, or was used before."}, 401)
+            return JSONResponse({"error": "This token is unknown, or has been used."}, 401)
         response = JSONResponse({"entered": True})
         response.set_cookie(self.cookie, secret, httponly=True, samesite="strict", path="/")
         return response
@@ -228,7 +228,7 @@ class ReviewServer:
         """The page of dips compare; it may do no more than its own policy says, and cannot reach the review."""
         page = None if self.training is None else self.training.page()
         if page is None:
-            return HTMLResponse("Nothing was trained again yet.", 404)
+            return HTMLResponse("Nothing has been trained again yet.", 404)
         return HTMLResponse(page, headers={"Content-Security-Policy": _OF_COMPARISON})
 
 
@@ -277,7 +277,7 @@ def _bound(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (while ")[0]  # Python repeats the address
-        raise ReviewError(f"{host}:{port} cannot be listened on: {reason}; --port 0 takes a free port.") from error
+        raise ReviewError(f"dips cannot listen on {host}:{port}: {reason}; --port 0 takes a free port.") from error
 
 
 def _own_names(host: str) -> list[str]:

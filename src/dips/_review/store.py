@@ -162,7 +162,7 @@ class EventStore:
             if event.seq != number or event.previous != previous or event.hash != event.computed_hash():
                 raise ReviewError(
                     f"Event {number} of {self.path} does not fit the one before: the file was changed by something "
-                    "else than dips. Restore it from a backup."
+                    "other than dips. Restore it from a backup."
                 )
             previous = event.hash
         return len(events)
@@ -211,7 +211,7 @@ class EventStore:
         if other:
             self._db.close()
             raise ReviewError(
-                f"{self.path} holds {other:,} decisions on another run, whose rows may be others; move the file away "
+                f"{self.path} holds {other:,} decisions on another run, whose rows may differ; move the file away "
                 "to begin a new review here."
             )
 

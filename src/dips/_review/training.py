@@ -59,10 +59,10 @@ class TrainingAgain:
         """Write the corrections down and start."""
         corrections = corrections_frame(desk)
         if corrections.empty:
-            raise ReviewError("Nothing was decided yet, so there is nothing to train again with.")
+            raise ReviewError("Nothing has been decided yet, so there is nothing to train with.")
         with self._lock:
             if self._state["state"] == RUNNING:
-                raise ReviewError("A training is running already.")
+                raise ReviewError("A training is already running.")
             path = write_corrections(corrections, self._place)
             plan = self._make_plan(path)
             self._state = {"state": RUNNING, "stage": "starting", "fraction": 0.0, "error": "", "made": plan.made}
