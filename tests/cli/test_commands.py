@@ -91,7 +91,7 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0
     out, _ = said(capsys)
     assert "of the labels look wrong" in out
-    assert "that it is right, by models that had not seen the row." in " ".join(out.split())
+    assert "that it is right, according to models that had not seen the row." in " ".join(out.split())
 
 
 def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
@@ -202,7 +202,7 @@ def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, capsy
     asked = ["-t", "outcome", *HURRIED, "--keep", "pseudo", "--costs", "ill=5", "--metric", "cost"]
     assert dips(["fit", str(place / "patients.csv"), *asked, "-o", str(tmp_path / "run")]) == 0
     out = said(capsys)[0]
-    assert "Kept, as asked for: pseudo-labels, not curated" in out
+    assert "Kept, as requested: pseudo-labels, not curated" in out
     assert "Cost per row" in out
     kept = Run(tmp_path / "run")
     assert kept.metrics["chosen"] == "pseudo"

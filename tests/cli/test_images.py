@@ -126,10 +126,10 @@ def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place
     out, _ = said(capsys)
     listed = pd.read_csv(tmp_path / "listed.csv")
     assert listed["p_wrong"].is_monotonic_decreasing
-    n_listed = "is the one that is" if len(listed) == 1 else f"are the {len(listed)} that are"
+    n_listed = "is the one" if len(listed) == 1 else f"are the {len(listed)}"
     assert f"none of 30 is suspect. Listed {n_listed} most likely to be wrong: a ranking" in " ".join(out.split())
     assert dips(["audit", *options, "--report", str(tmp_path / "page.html")]) == 0
-    assert "dips review RUN  (RUN is the folder that dips fit makes)" in (tmp_path / "page.html").read_text()
+    assert "dips review RUN  (RUN is the folder that dips fit writes)" in (tmp_path / "page.html").read_text()
     said(capsys)
     assert dips(["audit", *options, "--json"]) == 0
     told = json.loads(said(capsys)[0])
@@ -166,7 +166,7 @@ def test_a_folder_per_class_needs_no_table(place, tmp_path, capsys):
     assert dips(["compare", str(tmp_path / "run"), str(tmp_path / "again")]) == 0
     out = said(capsys)[0]
     assert "There are no scores:" in out
-    assert "held out no images, and they need 30" in out
+    assert "held out no images, and 30 are needed" in out
     assert "0 suspects are gone, 0 are new" in out
 
 
@@ -369,7 +369,7 @@ def test_damaged_files_are_named_or_left_out(place, tmp_path, capsys):
 def test_a_long_training_without_a_gpu_is_told_of(place):
     settings = ImageSettings(str(place / "labels.csv"), "color", "path")
     notes = [read_album(place / "colors", s, Observer()).notes for s in (settings, replace(settings, steps=10))]
-    told = "There is no GPU here, where 20,000 steps may take hours; steps asks for fewer."
+    told = "There is no GPU here, so 20,000 steps may take hours; steps sets fewer."
     assert [told in each for each in notes] == [not torch.cuda.is_available(), False]
 
 
@@ -381,7 +381,7 @@ def test_images_and_tables_are_not_confused(run, place, tmp_path, capsys):
     assert dips(["fit", str(table), "-t", "b", "--size", "32", "-o", str(tmp_path / "r")]) == 3
     assert "--size is for a folder of images" in said(capsys)[1]
     assert dips(["fit", "nowhere", "-t", "b", "--labels", str(table), "-o", str(tmp_path / "r")]) == 3
-    words = "--labels is for a folder of images, and nowhere is none; there is nothing of that name."
+    words = "--labels is for a folder of images, and nowhere is not one; there is no such file or folder."
     assert words in " ".join(said(capsys)[1].split())
     assert dips(["fit", str(table), "-o", str(tmp_path / "r")]) == 2
     assert "Missing option '--target'" in said(capsys)[1]

@@ -37,7 +37,7 @@ def test_the_list_of_commands_says_each_in_a_whole_sentence(capsys, monkeypatch)
 def test_the_help_of_a_command_names_what_it_takes(capsys):
     assert dips(["fit", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert f"What decides: {', '.join(METRIC_NAMES)}." in words
+    assert f"The metric that decides: {', '.join(METRIC_NAMES)}." in words
     assert f"The classifier: {', '.join(default_names())}." in words
     assert f"What proposes pseudo-labels: auto, {', '.join(LABELERS.by_name())}." in words
     assert "What judges labels: auto, " in words

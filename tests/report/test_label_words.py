@@ -31,7 +31,7 @@ def test_a_look_is_worth_what_is_expected():
     p = pd.Series([0.95] * 10 + [0.7] * 10 + [0.4] * 20)
     worth = worth_of_suspects(p)
     assert worth == [{"n": 10, "wrong": 10}, {"n": 20, "wrong": 16}, {"n": 40, "wrong": 24}]
-    assert worth_in_words(worth).endswith("the next ten are worth about 6 wrong labels")
+    assert worth_in_words(worth).endswith("of the next 10, about 6")
     assert worth_of_suspects(pd.Series([None, None], dtype=float)) == []
     assert worth_in_words([]) == ""
 
@@ -42,7 +42,7 @@ def record(label, n, k, low):
 
 def test_a_class_in_danger_is_named():
     (sentence,) = classes_in_danger([record("usual", 180, 9, 0.03), record("rare", 20, 11, 0.34)])
-    assert sentence.startswith("55 % of the labels 'rare' are suspects (11 of 20); of all others, 5 %.")
+    assert sentence.startswith("55 % of the labels 'rare' are suspects (11 of 20), against 5 % of all others.")
     (sentence,) = classes_in_danger([record("usual", 180, 9, 0.03), record("rare", 40, 12, 0.18)])
     assert "30 % of the labels 'rare'" in sentence
 
@@ -119,7 +119,7 @@ def test_without_checkpoints_reasons_speak_of_probabilities(unwatched):
 
 def test_the_next_step_says_what_a_look_is_worth(unwatched):
     summary = summarize(unwatched.findings)
-    assert "by estimate" in next_steps(summary)[0]
+    assert "estimated to be wrong" in next_steps(summary)[0]
     assert summary["labels"]["interval"] == list(unwatched.interval)
 
 
@@ -172,7 +172,7 @@ def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
 def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatched):
     said = label_summary(0.3, (0.0, 0.46), 90, 200)
     assert said == (
-        "Models hardly predict the labels, so anything from 0 to 46 % of them may be wrong; 90 of 200 are suspect, "
+        "Models can hardly predict the labels, so anything from 0 to 46 % of them may be wrong; 90 of 200 are suspect, "
         "hardly more than guesses until some are checked."
     )
     assert worth_of_suspects(pd.Series([0.6] * 90), (0.0, 0.46)) == []
@@ -196,4 +196,4 @@ def test_a_short_list_is_not_said_to_go_on():
 
     assert _continue(5) == ""
     assert "continue down the list" in _continue(40)
-    assert worth_in_words([{"n": 4, "wrong": 0}]) == "Of all 4 hardly any is wrong, by estimate"
+    assert worth_in_words([{"n": 4, "wrong": 0}]) == "Of all 4, hardly any is estimated to be wrong"

@@ -126,7 +126,7 @@ def test_the_words_follow_the_numbers(run, page):
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.01, 0.05, "better than the plain model by 3.0 points (+1.0 points to +5.0 points)"),
+        (0.01, 0.05, "better than the plain model by 3.0 points (+1.0 to +5.0 points)"),
         (-0.01, 0.05, "not clearly different from the plain model"),
         (-0.05, -0.01, "worse than the plain model there"),
     ],

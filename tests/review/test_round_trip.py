@@ -65,7 +65,7 @@ def test_fit_takes_up_the_review_of_a_run_and_a_second_review_adds_to_it(finishe
 def test_the_review_can_be_taken_up_without_its_table(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
     with pytest.raises(
-        ReviewError, match=r"Nothing was decided on .* yet; look at its suspects with dips review first"
+        ReviewError, match=r"Nothing has been decided on .* yet; look at its suspects with dips review first"
     ):
         corrections_of_run(Run(tmp_path / "run"))
     reviewed(desk, 6)
@@ -181,7 +181,7 @@ def test_rows_that_two_people_judged_tell_how_often_they_err(finished, tmp_path,
     assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run]) == 0
     remarks = capsys.readouterr().err
     assert "about 2.9 % of the answers are wrong. --reviewer-error 0.029" in remarks  # only a hint
-    assert "taken for wrong" not in remarks
+    assert "assumed to be wrong" not in remarks
     assert dips(["audit", table, "-t", "outcome", "--id", "patient", "--reviewed", run, "--curator", "dips"]) == 0
     assert "--reviewer-error" not in capsys.readouterr().err
 

@@ -39,7 +39,7 @@ def test_unlabeled_rows_from_elsewhere_are_found_and_the_column_named():
     assert drift.is_large
     assert drift.low > 0.6
     assert drift.columns[0][0] == "age"
-    assert "not from the same place" in drift.warnings()[0]
+    assert "are not alike" in drift.warnings()[0]
     assert "'age'" in drift.warnings()[0]
 
 

@@ -42,7 +42,7 @@ def test_the_folder_holds_all_that_was_promised(run):
 
 
 def test_the_model_inside_a_run_points_to_the_run(run):
-    words = r"model is not a run folder .* holds no config.json; name the folder around it, .*run\.$"
+    words = r"model is not a run folder .* holds no config.json; name the folder above it, .*run\.$"
     with pytest.raises(ModelError, match=words):
         Run(run.folder / "model")
 
@@ -230,7 +230,7 @@ def test_columns_that_cannot_be_used_as_asked_are_refused(settings, words):
 
 def test_too_few_labels_to_hold_any_out_are_refused():
     study = read_data(TABLE[:15], Settings(target="outcome"))
-    with pytest.raises(DataError, match="15 labeled rows are too few to hold out 5 % of them with each of 2 classes"):
+    with pytest.raises(DataError, match="5 % of 15 labeled rows are too few to hold out some of each of 2 classes"):
         hold_out(study.target, Settings(target="outcome", holdout=0.05))
 
 

@@ -121,7 +121,7 @@ def test_a_study_in_groups_is_done_and_repeats(tmp_path, curator):
 
 
 def with_duplicates():
-    """300 rows twice, 100 of them with the other label; 40 unlabeled rows that are the same as labeled ones."""
+    """300 rows twice, 100 of them with the other label; 40 unlabeled rows identical to labeled ones."""
     frame, _ = patients(1000, 800, noise=0)
     frame = frame.drop(columns="patient")
     again = frame[:300].copy()
@@ -135,11 +135,11 @@ def test_duplicates_are_counted_listed_and_contrary_labels_are_suspects(tmp_path
     audited = audit(frame, target="outcome", curator="adaptive")
     notes = " ".join(audited.findings.notes)
     assert "340 rows repeat an earlier one in every column (row 1001, 1002" in notes
-    assert "40 unlabeled rows are the same as a labeled one." in notes
-    assert "200 labels contradict those of rows that are the same; they are suspects." in notes
+    assert "40 unlabeled rows are identical to a labeled one." in notes
+    assert "200 labels contradict those of identical rows; they are suspects." in notes
     suspects = audited.suspects().set_index("row")
     assert {*range(1, 101), *range(1001, 1101)} <= set(suspects.index)
-    assert suspects.loc[1, "reason"].startswith("row 1001 is the same and has the label")
+    assert suspects.loc[1, "reason"].startswith("row 1001 is identical and has the label")
 
 
 def test_a_table_stacked_on_itself_is_told_from_one_whose_rows_are_often_the_same():
@@ -247,7 +247,7 @@ def test_columns_of_a_table_whose_classes_are_far_apart_are_no_leaks():
 
 
 def test_where_all_other_columns_do_as_well_a_leak_costs_nothing_to_leave_out():
-    assert Leak(("closed",), 0.99, 0.98).sentence().endswith("leave it out with drop='closed'; the others do as well.")
+    assert Leak(("closed",), 0.99, 0.98).sentence().endswith("drop='closed'; the other columns do as well.")
     assert Leak(("closed",), 0.99, 0.8).sentence().endswith("leave it out with drop='closed'.")
 
 
@@ -261,7 +261,7 @@ def test_an_audit_says_that_a_column_leaks():
     frame, left, label = churn(500)
     audited = audit(frame.assign(closed=np.where(left, "yes", "no"), churn=label), target="churn")
     assert list(audited.findings.leaks) == ["closed"]
-    assert any(w.startswith("'closed' predicts the label almost alone (") for w in audited.findings.warnings)
+    assert any(w.startswith("'closed' predicts the label almost on its own (") for w in audited.findings.warnings)
     assert audited.findings.reading["leaks"][0]["columns"] == ["closed"]
 
 
@@ -314,7 +314,7 @@ def test_a_verified_label_is_no_suspect_where_others_contradict_it():
     suspects = set(audited.suspects()["row"])
     assert not suspects & set(range(1, 101))
     assert set(range(1001, 1101)) <= suspects
-    assert any("100 labels contradict those of rows that are the same" in note for note in audited.findings.notes)
+    assert any("100 labels contradict those of identical rows" in note for note in audited.findings.notes)
 
 
 def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_out():

@@ -35,7 +35,7 @@ def test_its_model_answers(run):
 def test_its_page_is_written_without_what_it_did_not_know(run):
     page = render(run.summary)
     assert "of the labels look wrong" in page
-    assert "Of each class, how many are found" not in page
+    assert "How much of each class is found" not in page
 
 
 def test_its_rounds_are_read_by_the_names_they_had(run):

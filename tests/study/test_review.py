@@ -85,7 +85,7 @@ def test_two_runs_are_compared_on_the_same_rows(before, after):
         "corrected to well",
         "verified as right",
         "unlabeled",
-        "not suspect any more",
+        "no longer suspect",
     }
     stayed = len(after.suspects()) - comparison["suspects"]["n_new"]
     assert comparison["suspects"]["n_stayed"] == stayed == len(before.suspects()) - comparison["suspects"]["n_gone"]
@@ -171,7 +171,7 @@ def test_runs_that_held_out_too_few_rows_are_compared_by_their_suspects(before, 
     comparison = compare_runs(before, after)
     assert set(comparison["scores"].values()) == {None}
     page = render_difference(comparison)
-    assert f"held out {len(after.held_out)} rows, and they need 1000" in page
+    assert f"held out {len(after.held_out)} rows, and 1000 are needed" in page
     assert 'id="scores"' not in page
     assert "Suspects that are gone" in page
     assert dips(["compare", str(before.folder), str(after.folder), "-o", str(tmp_path / "c.html")]) == 0

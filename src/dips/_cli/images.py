@@ -53,8 +53,8 @@ def refuse_options_for_images(context: typer.Context, target: str | None) -> str
     wrong = next((name for name in FOR_IMAGES if _is_given(context, name)), None)
     if wrong is not None:
         data = context.params["data"][0]
-        remedy = "leave it out" if Path(data).expanduser().exists() else "there is nothing of that name"
-        raise SettingsError(f"{option(wrong)} is for a folder of images, and {data} is none; {remedy}.")
+        remedy = "leave it out" if Path(data).expanduser().exists() else "there is no such file or folder"
+        raise SettingsError(f"{option(wrong)} is for a folder of images, and {data} is not one; {remedy}.")
     if target is None:
         context.fail("Missing option '--target' / '-t'.")
     return target

@@ -61,8 +61,8 @@ def corrections_in(context: typer.Context) -> str | None:
     path, estimated = corrections_of_run(Run(given["reviewed"]))
     if given["reviewer_error"] is None and estimated and believes(given["curator"]):
         remarks().say(
-            f"Rows that two people judged say that about {100 * estimated:.2g} % of the answers are wrong. "
-            f"--reviewer-error {estimated:.3f} would weigh them by that."
+            f"Rows that two people judged suggest that about {100 * estimated:.2g} % of the answers are wrong. "
+            f"--reviewer-error {estimated:.3f} would take that into account."
         )
     return str(path)
 
@@ -104,16 +104,16 @@ def _names() -> dict[str, list[str]]:
 Data = Annotated[
     list[str],
     typer.Argument(
-        help="Tables with the labels, stacked: CSV, TSV, Parquet, Feather, Excel or JSON lines, compressed or not, or "
+        help="Labeled tables, to be stacked: CSV, TSV, Parquet, Feather, Excel or JSON lines, compressed or not, or "
         "sqlite:///FILE?table=NAME; or a folder of images."
     ),
 ]
 TargetName = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="The column with the labels; not needed for images in a folder per class."),
+    typer.Option("--target", "-t", help="The column with the labels; not needed for images in one folder per class."),
 ]
 Ids = Annotated[
-    list[str], typer.Option("--id", help="A column that names a row: shown, but not learned from. Repeatable.")
+    list[str], typer.Option("--id", help="A column that identifies rows: shown, but not learned from. Repeatable.")
 ]
 Drop = Annotated[list[str], typer.Option("--drop", help="A column to leave out. Repeatable.")]
 Marks = Annotated[
@@ -126,7 +126,7 @@ Types = Annotated[
 ]
 Group = Annotated[
     str | None,
-    typer.Option("--group", help="A column whose rows belong together, such as the patient; no split divides them."),
+    typer.Option("--group", help="A column of groups, such as the patient; no split divides a group."),
 ]
 MergeLabels = Annotated[
     bool | None,
@@ -143,17 +143,17 @@ SkipRows = Annotated[
     int | None, typer.Option("--skip-rows", help="Lines to skip above the header.  [default: detected]")
 ]
 VerifiedColumn = Annotated[
-    str | None, typer.Option("--verified", help="A column that holds yes where somebody has checked the label.")
+    str | None, typer.Option("--verified", help="A column that says yes where someone has checked the label.")
 ]
 CorrectionsFile = Annotated[
     Path | None,
     typer.Option(
         "--corrections",
-        help="A file of checked labels: the --id columns or row, and label (a class, keep or unlabeled).",
+        help="A file of checked labels, with the columns label (a class, keep or unlabeled) and row, or those of --id.",
     ),
 ]
 Reviewed = Annotated[
-    Path | None, typer.Option("--reviewed", help="A run folder with a review, whose decisions are used as corrections.")
+    Path | None, typer.Option("--reviewed", help="A reviewed run folder, whose decisions are used as corrections.")
 ]
 ReviewerError = Annotated[
     float | None,
@@ -166,25 +166,28 @@ Order = Annotated[
     str,
     typer.Option(
         "--order",
-        help="Which suspects come first: wrong, the most probably wrong, or useful, the most useful to check.",
+        help="Which suspects come first: wrong, those most likely to be wrong, or useful, those most useful to check.",
     ),
 ]
 KeptLabels = Annotated[
     list[str],
     typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
 ]
-Positive = Annotated[str | None, typer.Option(help="The class that ROC AUC is about.  [default: the last in order]")]
-MetricName = Annotated[str, typer.Option(help="What decides: {metrics}.")]
+Positive = Annotated[
+    str | None,
+    typer.Option(help="The class that ROC AUC, F1 and average precision are about.  [default: the last in order]"),
+]
+MetricName = Annotated[str, typer.Option(help="The metric that decides: {metrics}.")]
 Costs = Annotated[
     list[str],
     typer.Option(
         "--costs",
-        help="What it costs to miss a row of a class: LABEL=COST, 1 for others. Repeatable; see --metric cost.",
+        help="The cost of missing a row of a class: LABEL=COST, 1 for other classes. Repeatable; see --metric cost.",
     ),
 ]
 Keep = Annotated[
     str | None,
-    typer.Option("--keep", help="The model to keep, whatever the comparison says: {models}.  [default: none]"),
+    typer.Option("--keep", help="The model to keep, whatever the comparison says: {models}.  [default: the best]"),
 ]
 BackboneName = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
 LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
@@ -193,16 +196,16 @@ LabelsFile = Annotated[
     Path | None,
     typer.Option("--labels", help="Images: the table with their labels; --id names its column of file names."),
 ]
-Steps = Annotated[int, typer.Option("--steps", min=1, help="Images: steps of the training.")]
+Steps = Annotated[int, typer.Option("--steps", min=1, help="Images: how many steps to train.")]
 NetworkName = Annotated[
     str, typer.Option("--network", help="Images: fast, wrn-28-2, tiny, torchvision:MODEL or timm:MODEL.")
 ]
 Size = Annotated[
     int | None,
-    typer.Option("--size", min=8, help="Images: height and width to train at.  [default: as they are, or 96]"),
+    typer.Option("--size", min=8, help="Images: height and width to train at.  [default: the usual size, or 96]"),
 ]
 SkipDamaged = Annotated[
-    bool, typer.Option("--skip-damaged", help="Images: leave out files that cannot be read, instead of refusing all.")
+    bool, typer.Option("--skip-damaged", help="Images: skip files that cannot be read, instead of stopping.")
 ]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
 Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is all cores.  [default: 1]")]
@@ -212,5 +215,5 @@ Config = Annotated[
         callback=_fill_in, is_eager=True, help="A TOML file with any of these settings, or the config.json of a run."
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]

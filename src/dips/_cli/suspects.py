@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dips._study.auditing import LabelAudit
 
 _UNSEEN = {
-    ROW: "by models that had not seen the row",
-    IMAGE: "by networks not trained on the label, or not recently",
+    ROW: "according to models that had not seen the row",
+    IMAGE: "according to networks not trained on the label, or not recently",
 }
 
 

@@ -20,7 +20,7 @@ def print_columns(console: Terminal, columns: Sequence[Column], leaks: dict[str,
             KINDS[c.kind],
             f"{c.n_distinct:,}" if c.n_distinct else "",
             _missing(c.n_missing, n_rows),
-            f"predicts the label almost alone ({100 * leaks[c.name]:.0f} %)" if c.name in leaks else c.example,
+            f"predicts the label almost on its own ({100 * leaks[c.name]:.0f} %)" if c.name in leaks else c.example,
         ]
         for c in shown[:_MANY_COLUMNS]
     ]

@@ -86,7 +86,7 @@ def _on_time(settings: ImageSettings) -> list[str]:
     """A word on what takes long."""
     if settings.steps < _MANY_STEPS or torch.cuda.is_available():
         return []
-    return [f"There is no GPU here, where {settings.steps:,} steps may take hours; {option('steps')} asks for fewer."]
+    return [f"There is no GPU here, so {settings.steps:,} steps may take hours; {option('steps')} sets fewer."]
 
 
 def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Verified, list[str]]:
@@ -104,7 +104,7 @@ def _from_folders(folder: Path, names: Sequence[str]) -> Table:
     labels = class_folders(names)
     if all(label is None for label in labels):
         raise DataError(
-            f"The images in {folder} lie in no folders that could name their classes; name a table with "
+            f"The images in {folder} are not in folders that could name their classes; name a table with "
             f"{option('labels')}, or make a folder for each class."
         )
     columns = pa.table({FILE: pa.array(names, pa.string()), "label": pa.array(labels, pa.string())})

@@ -66,7 +66,7 @@ class ImageAudit(Pictured):
         return without_nan(summarize_images(self.findings))
 
     def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first: the suspects; where none is, those most probably wrong, which are useful."""
+        """Given labels to look at first: the suspects or, if there are none, those most likely to be wrong."""
         return suspects_of(self.samples, order)
 
     def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:
@@ -126,13 +126,13 @@ def audit_images(
     labels, target, id, unlabeled_mark, keep_label, merge_labels, map_label
         Where the labels are, and how to read them; see :func:`fit_images`.
     verified, corrections
-        What somebody has checked; see :func:`fit_images`.
+        Labels that someone has checked; see :func:`fit_images`.
     network, curator, steps, size, skip_damaged, seed
-        Of the training; see :func:`fit_images`.
+        How to train; see :func:`fit_images`.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
-        Sees stages and warnings while the audit runs; without one, warnings are issued as Python's.
+        Receives stages and warnings while the audit runs; without one, warnings are Python warnings.
     """
     observer = observer or PythonWarnings()
     settings = ImageSettings.of(

@@ -55,42 +55,41 @@ def fit_images(
     folder : path
         JPEG, PNG and other files, in folders of any depth.
     out : path
-        The folder to make; it is complete or absent. A study that was stopped continues from its last round when called
-        again.
+        The folder to write; it appears only once it is complete. A study that was stopped continues from its last round
+        when called again.
     labels : path, optional
-        The table with the labels; without one, the folder that a file lies in is its label.
+        The table with the labels; without one, the folder that a file is in is its label.
     target : str
         The column of that table with the labels.
     id : str, optional
-        The column with the names of the files; the one that is called file, or the first, unless it is given.
+        The column with the names of the files; by default the one called file, or else the first.
     unlabeled_mark, keep_label, merge_labels, map_label
         How to read the labels; see :func:`fit`.
     verified : str, optional
-        The column of that table that holds yes where somebody has checked the label.
+        The column of that table that says yes where someone has checked the label.
     corrections : path, optional
-        A file with what reviewers say of labels.
+        A file with reviewers' decisions.
     network, curator : str
         By name.
     steps : int
-        Of the training; 20,000 are made for a GPU.
+        How many steps to train; 20,000 are meant for a GPU.
     rounds : int, optional
-        Of the training; 20, or 5 where the steps are few, unless it is given.
+        How many rounds; by default 20, or 5 if there are few steps.
     size : int, optional
-        Height and width that images are resized to. Otherwise the size that most images have, if it is up to 128
+        Height and width that images are resized to. By default the size that most images have, if it is up to 128
         pixels, else 96 by 96.
     skip_damaged : bool
         Leave out files that cannot be read.
     holdout : float
-        Share of the labeled images that is held out to score a network that was not trained on them, up to 0.5; 0
-        for none.
+        Share of the labeled images to hold out, up to 0.5, to score a network that was not trained on them; 0 for none.
     seed : int
-        Of everything random.
+        Seed of everything random.
     force : bool
         Replace a run that exists in `out`.
     command : str, optional
         The command line to record in config.json.
     observer : Observer, optional
-        Sees stages, data and warnings while the study runs; without one, warnings are issued as Python's.
+        Receives stages, data and warnings while the study runs; without one, warnings are Python warnings.
     """
     observer = observer or PythonWarnings()
     settings = ImageSettings.of(

@@ -56,7 +56,7 @@ class HeldOut:
         """Say how good it is."""
         return [
             f"A network trained without the labels of {len(self.frame):,} held-out images has an accuracy of "
-            f"{_accuracy(self.scores)} on them, by their labels as they are; always {self.baseline['label']!r} has "
+            f"{_accuracy(self.scores)} on them, by their present labels; always {self.baseline['label']!r} would have "
             f"{amount('accuracy', self.baseline['accuracy'])}.",
             *self._on_verified_in_words(),
         ]

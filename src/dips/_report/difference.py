@@ -12,7 +12,11 @@ from dips._report.page import packaged, template
 from dips._report.words import SHARES, amount, difference, title_of
 from dips._tools.wording import counted
 
-_PARTS = {"all": "all rows that both held out", "verified": "verified labels alone", "others": "the other rows"}
+_PARTS = {
+    "all": "all rows that both held out",
+    "verified": "those with a verified label",
+    "others": "those without a verified label",
+}
 
 
 def render_difference(comparison: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 _NEAR_0 = 0.005  # rounds to 0 %
-_ANYTHING = 0.45  # wrong labels; where none and so many explain the labels alike, nothing is known of them
+_ANYTHING = 0.45  # wrong labels; where 0 and this share explain the labels equally well, nothing is known of them
 _LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
 _DANGER = 0.5  # of a class's labels
 _FAR_ABOVE = 2.0  # times the share among the other classes
@@ -26,7 +26,7 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     >>> share_in_words(0.02, (0, 0.06))
     'Between 0 and 6 % of the labels look wrong'
     >>> share_in_words(0.3, (0, 0.46))
-    'Models hardly predict the labels, so anything from 0 to 46 % of them may be wrong'
+    'Models can hardly predict the labels, so anything from 0 to 46 % of them may be wrong'
     >>> share_in_words(0.004), share_in_words(0.001, (0, 0.003))
     ('Under 1 % of the labels look wrong', 'Under 1 % of the labels look wrong')
     """
@@ -36,7 +36,7 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     if high < _NEAR_0:
         return "Under 1 % of the labels look wrong"
     if tells_nothing(interval):
-        return f"Models hardly predict the labels, so anything from 0 to {100 * high:.0f} % of them may be wrong"
+        return f"Models can hardly predict the labels, so anything from 0 to {100 * high:.0f} % of them may be wrong"
     if low < _NEAR_0:
         return f"Between 0 and {100 * high:.0f} % of the labels look wrong"
     if round(100 * low) == round(100 * high):
@@ -62,8 +62,8 @@ def first_looks(interval: Sequence[float] | None) -> str:
     if not tells_nothing(interval):
         return ""
     return (
-        "Check the first 20 with --order useful, and run again with what you found: only that tells whether labels are "
-        "wrong or the columns say nothing about them."
+        "Check the first 20 with --order useful, and run again with your corrections: only that shows whether labels "
+        "are wrong or the columns say nothing about them."
     )
 
 
@@ -83,9 +83,9 @@ def ranking_in_words(n: int) -> str:
     Examples
     --------
     >>> ranking_in_words(40)
-    'Listed are the 40 that are most likely to be wrong: a ranking, not a verdict.'
+    'Listed are the 40 most likely to be wrong: a ranking, not a verdict.'
     """
-    which = "is the one that is" if n == 1 else f"are the {n:,} that are"
+    which = "is the one" if n == 1 else f"are the {n:,}"
     return f"Listed {which} most likely to be wrong: a ranking, not a verdict."
 
 
@@ -126,20 +126,19 @@ def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
     Examples
     --------
     >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 15}])
-    'Of the first 10 about 9 are wrong, by estimate; the next ten are worth about 6 wrong labels'
+    'Of the first 10, about 9 are estimated to be wrong; of the next 10, about 6'
     >>> worth_in_words([{"n": 4, "wrong": 1}])
-    'Of all 4 about 1 is wrong, by estimate'
+    'Of all 4, about 1 is estimated to be wrong'
     """
     if not worth:
         return ""
     first = worth[0]
     named = f"the first {first['n']}" if len(worth) > 1 else f"all {first['n']}"
     if first["wrong"] == 0:
-        return f"Of {named} hardly any is wrong, by estimate"
-    words = f"Of {named} about {first['wrong']} {'is' if first['wrong'] == 1 else 'are'} wrong, by estimate"
+        return f"Of {named}, hardly any is estimated to be wrong"
+    words = f"Of {named}, about {first['wrong']} {'is' if first['wrong'] == 1 else 'are'} estimated to be wrong"
     if len(worth) > 1 and worth[1]["n"] == 2 * first["n"]:
-        more = worth[1]["wrong"] - first["wrong"]
-        words += f"; the next ten are worth about {more} wrong label{'' if more == 1 else 's'}"
+        words += f"; of the next {first['n']}, about {worth[1]['wrong'] - first['wrong']}"
     return words
 
 
@@ -150,7 +149,7 @@ def classes_in_danger(by_class: Sequence[dict[str, Any]]) -> list[str]:
     --------
     >>> rare, usual = {"label": "rare", "n": 20, "k": 12, "low": 0.4}, {"label": "usual", "n": 180, "k": 9, "low": 0.0}
     >>> classes_in_danger([rare, usual])
-    ["60 % of the labels 'rare' are suspects (12 of 20); of all others, 5 %. ..."]
+    ["60 % of the labels 'rare' are suspects (12 of 20), against 5 % of all others. ..."]
     """
     sentences, total_n, total_k = [], sum(r["n"] for r in by_class), sum(r["k"] for r in by_class)
     for r in by_class:
@@ -160,8 +159,8 @@ def classes_in_danger(by_class: Sequence[dict[str, Any]]) -> list[str]:
         share, elsewhere = r["k"] / r["n"], k_rest / n_rest
         if share > _DANGER or (share > _LEAST_SHARE and r["low"] > _FAR_ABOVE * elsewhere):
             sentences.append(
-                f"{100 * share:.0f} % of the labels '{r['label']}' are suspects ({r['k']:,} of {r['n']:,}); of all "
-                f"others, {100 * elsewhere:.0f} %. Rows of a class that is rare or hard are easily taken for errors: "
-                "look at them before you correct or drop any."
+                f"{100 * share:.0f} % of the labels '{r['label']}' are suspects ({r['k']:,} of {r['n']:,}), "
+                f"against {100 * elsewhere:.0f} % of all others. Rows of a rare or hard class are easily mistaken for "
+                "errors: look at them before you correct or drop any."
             )
     return sentences

@@ -26,7 +26,7 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
         plain = next(m for m in summary["models"] if m["name"] == "plain")
         names = [k for k in _TOLD if k != summary["metric"] and k in chosen["test"]]
         told = [_against(k, chosen["test"], plain["test"]) for k in names]
-        sentences.append(f"Beside the plain model, on the held-out rows: {'; '.join(told)}.")
+        sentences.append(f"Compared with the plain model on the held-out rows: {'; '.join(told)}.")
         if chosen["test"]["log_loss"]["gain"]["high"] < 0:
             sentences.append(
                 "The kept model's probabilities are worse than the plain one's, though its answers may be better: "

@@ -47,15 +47,15 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
             f"Look at the first {n} {kind} below, beside useful images of both classes.{_continue(labels['n_listed'])}"
         )
         steps.append(
-            "Say under 'corrected' what each should be, save the corrections, and run the command again with "
+            "Choose the right class under 'corrected', save the corrections, and run the command again with "
             "--corrections corrections.csv. Or look at them one by one, larger, with  dips review RUN  (RUN is the "
-            "folder that dips fit makes)."
+            "folder that dips fit writes)."
             if summary["made"]["command"]
             else "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
         )
     if worst["k"] >= 5 and worst["low"] > labels["n_other"] / summary["rows"]["labeled"]:
         steps.append(
-            f"Ask how {worst['label']} was distinguished from {worst['instead'][0]['label']}: for "
+            f"Ask how {worst['label']} was told apart from {worst['instead'][0]['label']}: for "
             f"{percent(worst['share'])} of the labels {worst['label']}, another class fits better."
         )
     if summary["training"]["accuracy"] is None and not summary["made"]["command"]:
@@ -82,16 +82,15 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(
-            f"{look} Say under 'corrected' what each should be, save the corrections, and run the command again with "
-            "--corrections corrections.csv: what somebody has checked is not doubted again, and the others are judged "
-            "better."
+            f"{look} Choose the right label under 'corrected', save the corrections, and run the command again with "
+            "--corrections corrections.csv: checked labels are not doubted again, and the others are judged better."
         )
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
         if column["alone"]:
             steps.append(
-                f"Check {column['name']}: it predicts the label almost alone. If it is only known after the outcome, "
-                f"leave it out with --drop."
+                f"Check {column['name']}: it predicts the label almost on its own. If it is only known after the "
+                "outcome, leave it out with --drop."
             )
     chosen = chosen_model(summary)
     if chosen and rows["test"] < 300:
@@ -116,14 +115,14 @@ def _continue(n_suspects: int) -> str:
 
 
 def _uneven(where: dict[str, Any]) -> str:
-    """Say where more labels are wrong; it was tested, and is no one's fault."""
+    """Say where more labels are wrong, and that this was tested."""
     chance = max(where["p_value"], 0.01)
     often = "under 1" if chance <= 0.01 else f"{100 * chance:.0f}"
     elsewhere = "under 1 %" if where["elsewhere"] < 0.01 else f"about {percent(where['elsewhere'])}"
     return (
         f"Look at the labels where {where['column']} is {where['value']}: about {percent(where['share'])} of these "
-        f"{where['n']:,} look wrong, elsewhere {elsewhere}. That their rows are harder does not explain it: of 100 "
-        f"tables simulated without such a difference, {often} show as much at any value."
+        f"{where['n']:,} look wrong, elsewhere {elsewhere}. Harder rows do not explain this: of 100 tables simulated "
+        f"without such a difference, {often} would show as much at any value."
     )
 
 
@@ -204,7 +203,7 @@ def _labels(summary: dict[str, Any]) -> str:
         return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect.{ranking}"
     if labels["share_wrong"] is None:
         suspects = counted(n, "label is", "labels are")
-        return f"By the curator {summary['points']['curator']}, {suspects} suspect and listed below."
+        return f"According to the curator {summary['points']['curator']}, {suspects} suspect and listed below."
     n_shown = sum(rank > 0 for rank in summary["points"]["rank"])
     listed = f"{counted(n, 'is', 'are')} suspect and listed below"
     if n_shown < n:
@@ -229,7 +228,7 @@ def _model(summary: dict[str, Any]) -> str:
             "No other model was better in validation."
         )
     gain = score["gain"]
-    interval = f"{difference(metric, gain['low'])} to {difference(metric, gain['high'])}"
+    interval = f"{difference(metric, gain['low']).removesuffix(' points')} to {difference(metric, gain['high'])}"
     if gain["low"] == gain["high"] == 0:
         verdict = "the same as the plain model's"
     elif gain["low"] > 0:
@@ -241,7 +240,7 @@ def _model(summary: dict[str, Any]) -> str:
             f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
         )
     return (
-        f"The model that was kept uses {chosen['title']}: {title_of(metric)} {value} on "
+        f"The kept model uses {chosen['title']}: {title_of(metric)} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."
     )
 

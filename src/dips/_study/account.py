@@ -207,5 +207,5 @@ def _reasons(account: pd.DataFrame, contrary: pd.DataFrame, target: Target) -> l
     reasons[is_suspect] = [reason(*values) for values in account.loc[is_suspect, columns].itertuples(index=False)]
     for row, code, other in zip(*(contrary.get(c, ()) for c in ("row", "code", "other")), strict=True):
         label = target.names(np.array([code]))[0]
-        reasons[row] = f"row {other + 1} is the same and has the label '{label}'; {reasons[row]}"
+        reasons[row] = f"row {other + 1} is identical and has the label '{label}'; {reasons[row]}"
     return reasons.tolist()

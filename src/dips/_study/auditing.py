@@ -139,7 +139,7 @@ def audit(
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
-        Is told of stages and warnings while the audit runs; without one, warnings are Python warnings.
+        Receives stages and warnings while the audit runs; without one, warnings are Python warnings.
 
     Examples
     --------

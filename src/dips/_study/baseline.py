@@ -41,8 +41,8 @@ def imbalance_notes(target: Target, metric: str) -> list[str]:
     rare = ", ".join(f"{c!r} {n:,}" for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
     better = option("metric", better_metric(target))
     return [
-        f"{100 * most['share']:.1f} % of the labels are {most['label']!r} ({rare} rows): always answering that has the "
-        f"same accuracy, which therefore says little. Decide by {better}."
+        f"{100 * most['share']:.1f} % of the labels are {most['label']!r} ({rare} rows): always answering that is as "
+        f"accurate, so accuracy says little here. Decide by {better}."
     ]
 
 
@@ -60,11 +60,11 @@ def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[s
     if auc["low"] > 0.5:
         return [
             f"The kept model's answers do not tell the classes apart: its balanced accuracy on the held-out rows is "
-            f"{100 * score:.1f} %, and that of a guess {100 * chance:.1f} %. Its probabilities do, better than chance "
-            f"(ROC AUC {auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}): use them, with a threshold of your "
-            "own."
+            f"{100 * score:.1f} %, that of a guess {100 * chance:.1f} %. Its probabilities do, better than chance "
+            f"(ROC AUC {auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}): use them, with a threshold that you "
+            "choose."
         ]
     return [
         f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is "
-        f"{100 * score:.1f} %, and that of a guess {100 * chance:.1f} %. Do not use it."
+        f"{100 * score:.1f} %, that of a guess {100 * chance:.1f} %. Do not use it."
     ]

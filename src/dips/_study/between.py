@@ -77,8 +77,8 @@ def _too_few(first: Run, second: Run) -> str | None:
         return None
     unit = "images" if second.config.get("unit") == IMAGE else "rows"
     return (
-        f"There are no scores: {folder} held out {held_out[folder] or 'no'} {unit}, and they need {ENOUGH}. More "
-        "labels, or a larger --holdout, give some."
+        f"There are no scores: {folder} held out {held_out[folder] or 'no'} {unit}, and {ENOUGH} are needed. "
+        "Label more, or choose a larger --holdout."
     )
 
 
@@ -164,7 +164,7 @@ def _fate(label: Any, after: pd.DataFrame, key: Any) -> str:
         return "unlabeled"
     if row["given_label"] != label:
         return f"corrected to {row['given_label']}"
-    return "verified as right" if row.get("verified", False) else "not suspect any more"
+    return "verified as right" if row.get("verified", False) else "no longer suspect"
 
 
 def _records(suspects: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:

@@ -109,8 +109,8 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None, no
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
-            f"{labeled.size} labeled rows are too few to hold out {100 * settings.holdout:.0f} % of them with each of "
-            f"{n_classes} classes among these; choose a larger {option('holdout')}, or label more rows."
+            f"{100 * settings.holdout:.0f} % of {labeled.size} labeled rows are too few to hold out some of each of "
+            f"{n_classes} classes; choose a larger {option('holdout')}, or label more rows."
         )
     train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
     if groups is not None:
@@ -142,8 +142,8 @@ def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
         lost = np.setdiff1d(np.arange(len(target.classes)), target.codes[part])
         if lost.size:
             raise DataError(
-                f"The class {target.classes[lost[0]]!r} comes from too few groups to have some to {what}; label rows "
-                f"of more groups, or leave out {option('group')}."
+                f"The class {target.classes[lost[0]]!r} is in too few groups: none is left to {what}; label rows of "
+                f"more groups, or leave out {option('group')}."
             )
 
 

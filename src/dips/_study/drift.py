@@ -1,4 +1,4 @@
-"""Are labeled and unlabeled rows from the same place? The method assumes so; a classifier tries to tell them apart."""
+"""Are labeled and unlabeled rows alike? The method assumes so; a classifier tries to tell them apart."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Drift:
         most = ", ".join(f"{name!r}" for name, _ in self.columns)
         where = f" They differ most in {most}." if most else ""
         return [
-            "Labeled and unlabeled rows are not from the same place: a classifier tells them apart with an AUC of "
+            "Labeled and unlabeled rows are not alike: a classifier tells them apart with an AUC of "
             f"{self.auc:.2f} ({self.low:.2f} to {self.high:.2f}; 0.5 is chance).{where} The models assume that they "
-            "are alike: check how the rows to label were chosen before you rely on predictions for the others."
+            "are alike: check how the rows to label were chosen before you rely on predictions for the unlabeled ones."
         ]
 
     def to_json(self) -> dict[str, Any]:

@@ -87,14 +87,14 @@ class Duplicates:
         more = ", …" if self.repeats.size > _LISTED else ""
         repeat = counted(self.repeats.size, "row repeats", "rows repeat")
         notes = [
-            f"{repeat} an earlier one in every column (row {listed}{more}); the same rows are kept on one side "
+            f"{repeat} an earlier one in every column (row {listed}{more}); identical rows are kept on one side "
             "of every split."
         ]
         if n_across:
-            notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} the same as a labeled one.")
+            notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} identical to a labeled one.")
         if len(self.contrary):
-            one = "label contradicts that of a row that is the same; it is a suspect."
-            many = "labels contradict those of rows that are the same; they are suspects."
+            one = "label contradicts that of an identical row; it is a suspect."
+            many = "labels contradict those of identical rows; they are suspects."
             notes.append(counted(len(self.contrary), one, many))
         return notes
 

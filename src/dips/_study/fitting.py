@@ -89,17 +89,17 @@ def fit(
     target : str
         The column with the labels.
     out : path
-        The folder to make; it appears only once it is complete. A study that was stopped continues when called again.
+        The folder to write; it appears only once it is complete. A study that was stopped continues when called again.
     unlabeled : paths or tables
         More rows without labels; "spark:TABLE" or "spark:/FOLDER" draws a sample of a table on Spark.
     id : str or list
-        Columns that identify a row; shown in the account, never used as features.
+        Columns that identify rows; shown in the account, never used as features.
     drop : str or list
         Columns to leave out.
     type : dict
         What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
     group : str, optional
-        A column that says which rows belong together, such as the patient: they are never on both sides of a split.
+        A column of groups, such as the patient: no group is on both sides of a split.
     unlabeled_mark : str or list
         Labels that mean "no label", besides an empty cell and the usual words for missing.
     merge_labels : bool or dict, optional
@@ -112,7 +112,7 @@ def fit(
     skip_rows : int, optional
         Lines above the header; detected by default.
     verified : str, optional
-        A column that says yes where somebody has checked the label.
+        A column that says yes where someone has checked the label.
     corrections : path, optional
         A file with reviewers' decisions.
     reviewer_error : float, optional
@@ -134,7 +134,7 @@ def fit(
     rounds : int
         Rounds of pseudo-labeling.
     holdout : float
-        Share of the labeled rows that is held out.
+        Share of the labeled rows to hold out.
     max_unlabeled : int
         The most unlabeled rows to use, drawn at random.
     time_limit : float, optional
@@ -150,7 +150,7 @@ def fit(
     command : str, optional
         The command line to record in config.json.
     observer : Observer, optional
-        Is told of stages, data and warnings while the study runs; without one, warnings are Python warnings.
+        Receives stages, data and warnings while the study runs; without one, warnings are Python warnings.
 
     Examples
     --------

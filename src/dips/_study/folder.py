@@ -161,7 +161,7 @@ def refuse_to_overwrite(path: Path, force: bool, is_folder: bool = True) -> None
     if not is_folder and not path.parent.is_dir():
         raise OutputError(f"There is no folder {path.parent} to write {path.name} into; make it first.")
     if not is_folder and not os.access(path.parent, os.W_OK):
-        raise OutputError(f"{path} cannot be written: nothing can be, in its folder; choose another one.")
+        raise OutputError(f"{path} cannot be written: its folder is not writable; choose another one.")
     with writing(path):  # a name can be too long to ask
         if not path.exists() or (is_folder and path.is_dir() and not any(path.iterdir())):
             return

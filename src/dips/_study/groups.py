@@ -61,7 +61,7 @@ def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:
 def group_notes(n_values: dict[str, int], n_rows: int) -> list[str]:
     """Name the option for ids that repeat."""
     return [
-        f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows of one value belong together, say "
+        f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows with the same value belong together, use "
         f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
         for name, n in n_values.items()
     ]

@@ -51,11 +51,15 @@ class Leak:
     def sentence(self) -> str:
         """Say what was found and what to do."""
         are_two = len(self.columns) > 1
-        how, they, them = ("together predict", "they were", "them") if are_two else ("predicts", "it was", "it")
-        as_good = "; the others do as well" if self.score - self.others <= _AS_GOOD else ""
+        how, alone, they, them = (
+            ("together predict", "on their own", "they were", "them")
+            if are_two
+            else ("predicts", "on its own", "it was", "it")
+        )
+        as_good = "; the other columns do as well" if self.score - self.others <= _AS_GOOD else ""
         scores = f"{100 * self.score:.0f} %; all other columns together {100 * self.others:.0f} %"
         return (
-            f"{' and '.join(map(repr, self.columns))} {how} the label almost alone ({scores}). If {they} recorded "
+            f"{' and '.join(map(repr, self.columns))} {how} the label almost {alone} ({scores}). If {they} recorded "
             f"after the outcome was known, leave {them} out with {option('drop', self.columns[0])}{as_good}."
         )
 

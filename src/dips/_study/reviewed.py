@@ -79,4 +79,4 @@ def _note(before: Array, after: Array, verified: Verified) -> str:
 
 
 def _in_doubt(error: float) -> str:
-    return f"; about {100 * error:.2g} % of them are taken for wrong ({option('reviewer_error')})" if error else ""
+    return f"; about {100 * error:.2g} % of them are assumed to be wrong ({option('reviewer_error')})" if error else ""

@@ -112,7 +112,7 @@ def corrections_of_run(run: Run) -> tuple[Path, float | None]:
     desk = Desk(material, _store(run, material))
     corrections = corrections_frame(desk)
     if not desk.decisions.settled():
-        raise ReviewError(f"Nothing was decided on {run.folder} yet; look at its suspects with dips review first.")
+        raise ReviewError(f"Nothing has been decided on {run.folder} yet; look at its suspects with dips review first.")
     error = reviewer_error(desk.decisions, len(material.classes))
     return write_corrections(corrections, review_folder(run)), error
 
@@ -308,7 +308,7 @@ def _tables(run: Run, data: Sequence[Path]) -> list[Path | str] | None:
     recorded = run.config["data"]
     if data:
         if len(data) != len(recorded):
-            raise DataError(f"The run was made of {len(recorded)} tables; --data names {len(data)}.")
+            raise DataError(f"The run was made from {len(recorded)} tables; --data names {len(data)}.")
         return list(data)
     if any(path is None for path in recorded):
         return None
@@ -325,5 +325,5 @@ def _place(run: Run, path: str) -> Path | str:
     there = (expanded(path), run.folder.parent / path, run.folder.parent / Path(path).name)
     existing = next((place for place in there if place.exists()), None)
     if existing is None:
-        raise DataError(f"{path}, which the run was made of, is not there any more; say where it is with --data.")
+        raise DataError(f"{path}, which the run was made from, is no longer there; say where it is with --data.")
     return existing

@@ -59,7 +59,7 @@ class Run(Pictured):
         if self.folder.is_file():
             return "it is a file"
         around = self.folder.resolve().parent
-        return f"it holds no {MARK}" + (f"; name the folder around it, {around}" if (around / MARK).exists() else "")
+        return f"it holds no {MARK}" + (f"; name the folder above it, {around}" if (around / MARK).exists() else "")
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ class Run(Pictured):
         except (OSError, ValueError, RecursionError) as error:
             raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
         if not isinstance(record, dict):
-            raise ModelError(f"{self.folder / name} holds no settings; get the folder from its source again.")
+            raise ModelError(f"{self.folder / name} is not a JSON object; get the folder from its source again.")
         return record
 
 
@@ -163,4 +163,4 @@ def whole(*runs: Run) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
         folders = " or ".join(str(run.folder) for run in runs)
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise ModelError(f"{folders} does not hold what a run must ({type(error).__name__}: {reason}).") from error
+        raise ModelError(f"{folders} is not a complete run ({type(error).__name__}: {reason}).") from error

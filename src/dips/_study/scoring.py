@@ -43,7 +43,7 @@ class Scores:
     def sentences(self) -> list[str]:
         """Say it."""
         if not self.n:
-            return [f"The labels in the file are not known to the model ({', '.join(self.unknown[:5])}): no score."]
+            return [f"The model does not know the labels in the file ({', '.join(self.unknown[:5])}): no score."]
         told = [
             f"{title_of(k)} {amount(k, v['value'])} ({amount(k, v['low'])} to {amount(k, v['high'])})"
             for k, v in self.metrics.items()
@@ -53,7 +53,7 @@ class Scores:
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
         said = [
             f"On the {counted(self.n, 'row that has', 'rows that have')} a label: {'; '.join(told)}; {always}.",
-            f"Found of each: {recalls}.",
+            f"Recall by class: {recalls}.",
         ]
         if self.unknown:
             said.append(f"Not scored, because the model does not know their labels: {', '.join(self.unknown[:5])}.")

@@ -64,7 +64,7 @@ def audit(
 ) -> None:
     """List the labels to look at first.
 
-    Each with the probability that it is wrong, the label that fits better, and why it is suspect.
+    Each comes with the probability that it is wrong, a label that fits better, and the reason why it is suspect.
     """
     from dips._cli.suspects import say_written, write_files
     from dips._persistence.export import check_kind

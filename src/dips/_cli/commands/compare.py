@@ -14,7 +14,7 @@ from dips._cli.console import make_table, output, print_json
 
 @app.command()
 def compare(
-    before: Annotated[Path, typer.Argument(help="The run folder of the table as it was.")],
+    before: Annotated[Path, typer.Argument(help="The run folder of the original table.")],
     after: Annotated[Path, typer.Argument(help="The run folder of the same table with corrections.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where to write it.  [default: AFTER/compare.html]")
@@ -23,7 +23,7 @@ def compare(
     as_json: o.Json = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Say what changed between two runs.
+    """Show what changed between two runs.
 
     Scores on the same held-out rows, and which suspects are gone or new; printed, and written as a page.
     """

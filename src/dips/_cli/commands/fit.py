@@ -25,7 +25,7 @@ def fit(
     context: typer.Context,
     data: o.Data,
     target: o.TargetName = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to make.")] = Path("run"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to write.")] = Path("run"),
     unlabeled: Annotated[
         list[str], typer.Option(help="More rows, without labels; spark:TABLE reads from Spark. Repeatable.")
     ] = [],  # noqa: B006
@@ -51,7 +51,7 @@ def fit(
     labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
     rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
-    holdout: Annotated[float, typer.Option(help="Share of the labeled rows that is held out.")] = 0.2,
+    holdout: Annotated[float, typer.Option(help="Share of the labeled rows to hold out.")] = 0.2,
     max_unlabeled: Annotated[
         int, typer.Option(help="Use at most this many unlabeled rows, drawn at random.")
     ] = 100_000,
@@ -70,13 +70,13 @@ def fit(
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Compare four models and keep the best, with a report.
+    """Compare four models, keep the best, and write a report.
 
     The models: plain; curated labels; pseudo-labels, not curated; curated labels and unlabeled rows. Writes a folder
     with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
     Ctrl-C, the same command continues where it stopped.
 
-    From a folder of images, a network learns by FreeMatch: from useful labels and from all images. This needs PyTorch.
+    On a folder of images, it trains a network by FreeMatch, on the useful labels and on all images. This needs PyTorch.
     """
     used_corrections = o.corrections_in(context)
     if are_images(data):
@@ -141,8 +141,8 @@ def _print_result(run: Run) -> None:
     console.say(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"]))
     for sentence in run.summary["scores"]:
         console.say(sentence)
-    asked = ", as asked for" if run.config["settings"].get("keep") else ""
-    console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, trained once more on all rows.")
+    asked = ", as requested" if run.config["settings"].get("keep") else ""
+    console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, retrained on all rows.")
     console.say(f"Open {run.report}")
 
 

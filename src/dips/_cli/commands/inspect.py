@@ -34,10 +34,10 @@ def inspect(
     verified: o.VerifiedColumn = None,
     as_json: o.Json = False,
 ) -> None:
-    """Show how a table is understood, without training anything.
+    """Show how a table is read, without training anything.
 
-    Types, missing values, what is guessed, what is doubtful, and the options that settle it. Ends with exit code 3
-    where dips fit would refuse the table.
+    Column types, missing values, guesses and doubts, and the options that settle them. The exit code is 3 if dips fit
+    would refuse the table.
     """
     from dips._study.inspecting import inspect as inspect_table
 

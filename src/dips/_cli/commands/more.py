@@ -22,7 +22,7 @@ def report(
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Write the report of a run again."""
+    """Rewrite the report of a run."""
     from dips._report import render
     from dips._study.folder import refuse_to_overwrite
     from dips._study.run import Run, whole
@@ -43,7 +43,7 @@ def report(
 @app.command()
 def demo(
     tables: Annotated[
-        bool, typer.Option("--tables", help="Write made-up tables into this folder, to try the commands on.")
+        bool, typer.Option("--tables", help="Write made-up tables to the current folder, to try the commands on.")
     ] = False,
 ) -> None:
     """Show what dips does, on two small tables."""
@@ -60,9 +60,9 @@ def demo(
 
 @app.command()
 def info(as_json: o.Json = False) -> None:
-    """Print versions, and what there is to choose from.
+    """Print versions, and the names of what can be chosen.
 
-    Backbones, labelers, curators and metrics, by name.
+    Backbones, labelers, curators and metrics.
     """
     from dips._persistence.model import versions
     from dips._study.metrics import METRIC_NAMES

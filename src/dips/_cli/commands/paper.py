@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 paper = typer.Typer(help="Reproduce the figures and tables of the paper.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(paper, name="paper")
 
-Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` names them.")]
+Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` lists them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
 Processes = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Retry trials that failed before.")]
@@ -134,7 +134,7 @@ def show(
     out: Out = None,
     as_json: o.Json = False,
 ) -> None:
-    """Write the figures (PNG, SVG) and tables (Markdown, CSV) of what was run last, and print the tables."""
+    """Write the figures (PNG, SVG) and tables (Markdown, CSV) of the last run, and print the tables."""
     from dips._paper import find
     from dips._paper.show import as_json as record
 
@@ -181,7 +181,7 @@ def all_(
         of_kind = options if experiment.sets.kind == "images" else replace(options, curators=[])
         plan = _plan(experiment, of_kind, data_folder)
         if not experiment.trials(plan):
-            remarks().say(f"{experiment.name}: none of its data sets is here, so it is left out.")
+            remarks().say(f"{experiment.name} is left out: none of its data sets is available.")
             continue
         n_failed += _run(experiment, plan, jobs, retry, results)
         _show(experiment, results, out or results / "shown")
@@ -191,7 +191,7 @@ def all_(
 
 @paper.command()
 def data(data_folder: DataFolder = None) -> None:
-    """List the data sets: which are here, which are downloaded when needed, which only you can have."""
+    """List the data sets: those that are here, those downloaded when needed, those that you provide."""
     from dips._paper.images import sets as images
     from dips.datasets import TABLES, available
 
@@ -205,7 +205,7 @@ def data(data_folder: DataFolder = None) -> None:
         files = " or ".join(" and ".join(files) for files in images.FILES[name])
         rows.append([name, title, images.where(name), files])
     _wide().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
-    output().say("dips.datasets.describe(NAME) says which columns the file of a table must have.")
+    output().say("dips.datasets.describe(NAME) lists the columns that the file of a table must have.")
 
 
 @paper.command()

@@ -28,22 +28,20 @@ if TYPE_CHECKING:
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
     data: Annotated[
-        str, typer.Argument(help="A table with the columns of the training, spark:TABLE, or a folder of images.")
+        str, typer.Argument(help="A table with the columns of the training table, spark:TABLE, or a folder of images.")
     ],
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="A .csv, .parquet or .xlsx file; without an ending, of the same kind as the input; for Spark, a "
-            "folder.  [default: CSV on the screen]",
+            help="A .csv, .parquet or .xlsx file; without an ending, it gets that of the input. For Spark, a folder.  "
+            "[default: print CSV]",
         ),
     ] = None,
-    keep_columns: Annotated[
-        bool, typer.Option("--keep-columns", help="Write the columns of the table as well.")
-    ] = False,
+    keep_columns: Annotated[bool, typer.Option("--keep-columns", help="Also write the columns of the table.")] = False,
     untrusted: Annotated[
-        bool, typer.Option("--untrusted", help="Try the model in a child process first, in case it is made to crash.")
+        bool, typer.Option("--untrusted", help="Load the model in a child process first, in case it was made to crash.")
     ] = False,
     sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
@@ -53,8 +51,8 @@ def predict(
 ) -> None:
     """Predict labels and probabilities for a table.
 
-    The table is checked against the columns of the training first: a missing column, or one of another type, is
-    refused; others are ignored. Where the target is in the table, the predictions are scored by it.
+    The table is first checked against the training table: a missing column, or one of another type, is refused; extra
+    ones are ignored. If the target column is there, the predictions are scored against it.
     """
     from dips._files.read import read_table
     from dips._spark.tables import is_spark_name

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from dips._review.desk import Desk
 
 _OPEN_TO_OTHERS = (
-    "Others in your network can reach this review at {host}. Nobody gets in without a token, but nothing is encrypted: "
-    "whoever can read the traffic can read the rows that are shown. Do this in a network that you trust, or leave out "
-    "--host and forward the port with ssh -L."
+    "Others on your network can reach this review at {host}. Nobody gets in without a token, but nothing is encrypted: "
+    "whoever can read the traffic can read the rows that are shown. Do this only on a network that you trust, or leave "
+    "out --host and forward the port with ssh -L."
 )
 
 
@@ -28,18 +28,18 @@ def review(
     run: Annotated[Path | None, typer.Argument(help="A run folder that dips fit made.")] = None,
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 0,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; any but the default lets others in.")
+        str, typer.Option(help="The address to listen on; any other than the default lets others in.")
     ] = "127.0.0.1",
-    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
-    reviewer: Annotated[str | None, typer.Option(help="Who you are.  [default: your name on this machine]")] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    reviewer: Annotated[str | None, typer.Option(help="Your name.  [default: your user name]")] = None,
     blinded: Annotated[
         bool, typer.Option("--blinded", help="Hide given and suggested labels until you have answered.")
     ] = False,
     order: Annotated[
         str | None, typer.Option(help="Which suspects come first: wrong or useful.  [default: as in the run]")
     ] = None,
-    data: Annotated[list[Path], typer.Option(help="Where the table is now, if it has moved. Repeatable.")] = [],  # noqa: B006
-    export: Annotated[Path | None, typer.Option(help="Write all results to this folder; start no server.")] = None,
+    data: Annotated[list[Path], typer.Option(help="Where the table is now, if it was moved. Repeatable.")] = [],  # noqa: B006
+    export: Annotated[Path | None, typer.Option(help="Write all results to this folder, and start no server.")] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
 ) -> None:
     """Look at the suspects one by one in a browser.
@@ -78,7 +78,7 @@ def _run_demo(no_open: bool, **server: Any) -> None:
     server_class()  # or say what is missing
     from dips._review_demo import review_demo
 
-    remarks().say("A table with known errors is made and judged; that takes some seconds.")
+    remarks().say("Making and judging a table with known errors; this takes a few seconds.")
     output().say(review_demo(lambda made: _serve(made, server["host"], no_open), **server))
 
 

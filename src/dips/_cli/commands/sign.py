@@ -36,11 +36,11 @@ def sign_run(
 
 @app.command("verify")
 def verify_run(run: _Folder, key: _Key) -> None:
-    """Check that a run is as it was signed.
+    """Check that a run has not changed since it was signed.
 
-    No file may have changed, be gone or be new.
+    No file may be changed, missing or new.
     """
     from dips._persistence.signature import verify
 
     n = verify(run, key)
-    output().say(f"{n} files of {run} are as they were signed with {key}.")
+    output().say(f"All {n} files of {run} are as they were when signed with {key}.")
