@@ -19,6 +19,7 @@ from dips import audit_images, fit, fit_images
 from dips._cli.app import run as dips
 from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
+from dips._image_study.auditing import ImageAudit
 from dips._image_study.settings import ImageSettings
 from dips._review.export import corrections_frame
 from dips._study.reviewing import desk_of_run, retraining
@@ -92,6 +93,12 @@ def test_a_run_is_made_of_a_folder_and_a_table(run, place):
     assert checked["useful"].all()
     assert run.metrics["rows"]["test"] == 8
     assert 0 <= run.metrics["test"]["network"]["accuracy"]["low"] <= 1
+
+
+def test_calibration_is_drawn_for_tables_only(run):
+    with pytest.raises(InputError, match=r"not drawn for images; run\.held_out has the answers"):
+        run.plot_calibration()
+    assert not hasattr(ImageAudit, "plot_calibration")
 
 
 def test_the_page_holds_pictures_scores_and_the_command(run):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._estimators.plots import draw_calibration, draw_curves, draw_map
+from dips._estimators.plots import draw_curves, draw_map
 from dips._report.compact import render_compact
 from dips.exceptions import InputError
 
@@ -60,10 +60,3 @@ class Pictured:
         labels = [self.summary["classes"][points["label"][k]] for k in positions]
         names = [f"row {row}: {label}" for row, label in zip(chosen, labels, strict=True)]
         return draw_curves(curves[positions], names, ax)
-
-    def plot_calibration(self, ax: Any = None) -> Any:
-        """Draw what the models said of the held-out rows against their labels; return the axes."""
-        quality, classes = self.summary["quality"], self.summary["classes"]
-        titles = {m["name"]: m["title"] for m in self.summary["models"]}
-        lines = {titles[name]: quality["calibration"][name] for name in quality["models"]}
-        return draw_calibration(lines, classes[self.summary["positive"]], ax)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import TemplateError
 
+from dips._estimators.plots import draw_calibration
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
 from dips._report.suspects import suspects_of
@@ -21,7 +22,7 @@ from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
-from dips.exceptions import DipsError, ModelError
+from dips.exceptions import DipsError, InputError, ModelError
 
 
 class Run(Pictured):
@@ -110,6 +111,15 @@ class Run(Pictured):
     def suspects(self, order: str | None = None) -> pd.DataFrame:
         """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
         return suspects_of(self.samples, order)
+
+    def plot_calibration(self, ax: Any = None) -> Any:
+        """Draw what the models said of the held-out rows against their labels; return the axes."""
+        quality, classes = self.summary["quality"], self.summary["classes"]
+        if quality is None:
+            raise InputError("Calibration is not drawn for images; run.held_out has the answers for the held-out ones.")
+        titles = {m["name"]: m["title"] for m in self.summary["models"]}
+        lines = {titles[name]: quality["calibration"][name] for name in quality["models"]}
+        return draw_calibration(lines, classes[self.summary["positive"]], ax)
 
     def predict(self, data: Any) -> Array:
         """Most probable labels of a new table, or of a file."""
