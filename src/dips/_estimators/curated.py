@@ -209,8 +209,9 @@ class Audit:
         judged = self.samples[self.samples["confidence"].notna()]
         if judged.empty:
             raise InputError("The map shows how labels were learned, and this backbone is not trained step by step.")
+        confidence, aleatoric = judged[["confidence", "aleatoric"]].to_numpy(dtype=float).T
         is_suspect = ~judged["useful"].to_numpy(dtype=bool)
-        return draw_map(*_numbers(judged), is_suspect, np.zeros(len(judged), dtype=bool), ax)
+        return draw_map(confidence, aleatoric, is_suspect, np.zeros_like(is_suspect), ax)
 
     def plot_curves(self, ax: Any = None) -> Any:
         """Draw the probability of each tracked row's label along the training; return the axes."""
@@ -253,10 +254,6 @@ class Audit:
         n = int(self.samples["given_label"].notna().sum())
         words = f"<p>{len(suspects):,} of {n:,} labels {'is' if len(suspects) == 1 else 'are'} suspect.</p>"
         return words + suspects.head(_FIRST).to_html(escape=True, float_format="{:.2f}".format)
-
-
-def _numbers(judged: pd.DataFrame) -> tuple[Array, Array]:
-    return judged["confidence"].to_numpy(dtype=float), judged["aleatoric"].to_numpy(dtype=float)
 
 
 def characterize(

@@ -173,10 +173,10 @@ def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = Fa
         try_elsewhere(folder)
     try:
         return _loaded(folder, backbone)
-    except DipsError as error:
-        if not isinstance(error, DamagedFileError):
-            raise
+    except DamagedFileError as error:
         raise ModelError(f"{folder} is damaged: {error}. Get it from its source again.") from error
+    except DipsError:
+        raise
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
     except Exception as error:  # whatever a library says of a file that is not as it should be
@@ -226,10 +226,10 @@ def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
         backbone.save(saved.backbone, path)
         sync(path)
         backbone.check_file(path, n_features, len(saved.classes))
-    except DipsError as error:
-        if not isinstance(error, DamagedFileError):
-            raise
+    except DamagedFileError as error:
         raise OutputError(f"{path} was not written in full ({error}); is the disk full?") from error
+    except DipsError:
+        raise
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
     except Exception as error:

@@ -13,7 +13,7 @@ from dips._tools.arrays import Array
 from dips.exceptions import DamagedFileError
 
 _LONGEST_HEADER = 10_000
-_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
@@ -34,12 +34,9 @@ def read_arrays(path: Path) -> dict[str, Array]:
 def _array(content: bytes) -> Array:
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
-    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-        version
-    )
-    if read_header is None:
+    if version not in _READ_HEADER:
         raise DamagedFileError(f"an array of the version {version}")
-    shape, is_fortran, dtype = read_header(stream, _LONGEST_HEADER)
+    shape, is_fortran, dtype = _READ_HEADER[version](stream, _LONGEST_HEADER)
     if dtype.kind not in "biufU":
         raise DamagedFileError(f"an array of {dtype}")
     if math.prod(shape) * dtype.itemsize != len(content) - stream.tell() or min(shape, default=0) < 0:

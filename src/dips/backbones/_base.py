@@ -25,8 +25,6 @@ from dips.exceptions import InputError
 
 _MANY_ROWS = 10_000  # for fewer, the library's own prediction is over before the trees are read
 
-"""More arguments of an estimator's ``fit``: its ``sample_weight``, and what the user passes on to it."""
-
 TableBatches: TypeAlias = Iterator[tuple[slice, Any]]
 """Parts of a table, each with its place."""
 

@@ -34,9 +34,9 @@ def check_catboost(path: Path, n_features: int | None, n_classes: int) -> None:
     content = path.read_bytes()
     try:
         _check(content, n_features, n_classes)
+    except DamagedFileError:
+        raise
     except (struct.error, IndexError, OverflowError, ValueError) as error:
-        if isinstance(error, DamagedFileError):
-            raise
         raise DamagedFileError("it is cut off, or points outside of itself") from error
 
 
