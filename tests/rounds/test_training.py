@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dips._dynamics import Dynamics
 from dips._rounds.training import Trainer
+from dips._tools.seeds import draw_seed
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -251,7 +252,7 @@ def test_moments_are_those_of_all_members_at_once(n_models):
     moments = trainer(estimator, X).ensemble(rows, y[rows], targets, n_models)
 
     same = trainer(estimator, X)
-    draws = [{"random_state": same._draw_seed(), **same.backbone.vary(estimator, same.rng)} for _ in range(n_models)]
+    draws = [{"random_state": draw_seed(same.rng), **same.backbone.vary(estimator, same.rng)} for _ in range(n_models)]
     members = [clone(estimator).set_params(**drawn).fit(X[rows], y[rows]) for drawn in draws]
     p = [member.predict_proba(X[targets]) for member in members]
     assert moments.n_models == n_models

@@ -13,6 +13,7 @@ from dips._beliefs.teachers import Answers, Teacher
 from dips._data.containers import is_frame, n_rows, take
 from dips._data.labels import UNLABELED
 from dips._tools.arrays import Array, Rows
+from dips._tools.seeds import draw_seed
 from dips._tools.warnings import warn
 from dips.network import PriorFittedClassifier
 from dips.network._limits import MAX_CLASSES
@@ -27,7 +28,7 @@ def network_teachers(X: Any, n_labeled: int, n_classes: int, rng: np.random.Rand
     if reason:
         warn(f"The network is not among the teachers: {reason}.")
         return []
-    return [NetworkTeacher(X, n_labeled, n_classes, int(rng.randint(2**31 - 1)))]
+    return [NetworkTeacher(X, n_labeled, n_classes, draw_seed(rng))]
 
 
 def _unreadable(X: Any, n_labeled: int, n_classes: int) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 from dips._beliefs.belief import probably_right
 from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
 from dips._beliefs.made_rows import with_made_rows
-from dips._data.hashing import draw_seed, lowest_hashes
+from dips._data.hashing import lowest_hashes
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
 from dips._dynamics import Dynamics
@@ -21,6 +21,7 @@ from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
+from dips._tools.seeds import draw_seed
 from dips.curators import Beliefs, KeepAll
 from dips.exceptions import InputError
 from dips.labelers import Labeler

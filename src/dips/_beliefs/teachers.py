@@ -17,6 +17,7 @@ from dips._data.containers import is_frame
 from dips._data.encoder import TableEncoder
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips._tools.seeds import MAX_SEED
 from dips._tools.threads import one_blas_thread
 
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
@@ -130,7 +131,7 @@ def make_helpers(
     n_trees = max(1, round(share_of_trees * _N_TREES))
     for name in names:
         kind = HELPERS[name]
-        seeds = rng.randint(2**31 - 1, size=n_folds).tolist()
+        seeds = rng.randint(MAX_SEED, size=n_folds).tolist()
         columns = linear if kind.is_linear else X
         make = partial(kind.make, n_trees)
         helpers.append(HelperTeacher(name, make, columns, weights, n_classes, seeds, max_rows))

@@ -20,11 +20,6 @@ _PRIMES = np.array(
 _SPARK_SEED = 42
 
 
-def draw_seed(rng: np.random.RandomState) -> int:
-    """Return the seed of a draw by hash."""
-    return int(rng.randint(2**31 - 1))
-
-
 def row_hashes(rows: Array, seed: int) -> Array:
     """Hashes (n,) int64 of row numbers; the same as ``xxhash64(row, seed)`` in Spark SQL.
 

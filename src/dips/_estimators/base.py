@@ -23,14 +23,14 @@ from dips._data.pool import NumberedPool, StackedPool, TablePool
 from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
 from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
-from dips._estimators.validation import code_class_weights
+from dips._estimators.validation import code_class_weights, or_default
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._spark.executors import task_cpus
 from dips._spark.pool import check_types, is_spark_frame
 from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
-from dips.backbones import default_estimator, find_backbone
+from dips.backbones import find_backbone
 from dips.curators import Curator
 from dips.exceptions import InputError, InputTypeError
 
@@ -94,7 +94,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what ``fit`` takes itself, and what it passes on to the backbone's own ``fit``."""
-        return router_of(self, default_estimator() if self.estimator is None else self.estimator)
+        return router_of(self, or_default(self.estimator))
 
     def _make_pool(
         self, estimator: BaseEstimator, X: Any, X_unlabeled: Any = None
@@ -176,7 +176,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        backbone = get_tags(default_estimator() if self.estimator is None else self.estimator)
+        backbone = get_tags(or_default(self.estimator))
         tags.input_tags.sparse = backbone.input_tags.sparse
         tags.input_tags.allow_nan = backbone.input_tags.allow_nan
         tags.classifier_tags.multi_label = True

@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dips._data.containers import row_names
-from dips._data.hashing import draw_seed
 from dips._data.labels import Labels
 from dips._data.pool import Pool, StackedPool, TablePool
 from dips._data.verified import Verified
@@ -23,6 +22,7 @@ from dips._spark import SparkPool
 from dips._spark.executors import check_executors
 from dips._tools.arrays import Array
 from dips._tools.observer import Observer
+from dips._tools.seeds import draw_seed
 from dips._tools.warnings import warn
 from dips.backbones import find_backbone
 from dips.backbones._base import StagedBackbone

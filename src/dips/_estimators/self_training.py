@@ -18,25 +18,23 @@ from dips._data.verified import Verified, check_verified
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import all_or_nothing, check_targets
+from dips._estimators.validation import all_or_nothing, check_targets, or_default
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
+from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import HasMethods, fit_context, raise_for_params
 from dips._tools.warnings import warn
-from dips.backbones import default_estimator
 from dips.curators import Curator
 from dips.exceptions import InputError
 
 _DELEGATED = ("fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "score")
-_MAX_SEED = 2**31 - 1
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
     """Return a check that the estimator, fitted or not, has a method; a missing one raises AttributeError."""
 
     def check(model: Any) -> bool:
-        estimator = getattr(model, "estimator_", model.estimator)
-        getattr(default_estimator() if estimator is None else estimator, method)
+        getattr(or_default(getattr(model, "estimator_", model.estimator)), method)
         return True
 
     return check
@@ -272,7 +270,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     ) -> CuratedClassifier:
         """Return a model trained on the useful ones of the labels so far."""
         curator: Any = self.curator
-        model = CuratedClassifier(self.estimator, curator=curator, random_state=rng.randint(_MAX_SEED))
+        model = CuratedClassifier(self.estimator, curator=curator, random_state=draw_seed(rng))
         all_labeled = bool((final != UNLABELED).all())
         y, before = labels.decode_or_none(final), labels.decode_or_none(checked.before)
         return model._fit(X, y, weights, all_labeled, routed, verified=checked.mask, y_given=before)
@@ -310,7 +308,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     def __sklearn_tags__(self) -> Any:
         # Not the parent's tags: those of no estimator are an error there.
         tags = super(semi_supervised.SelfTrainingClassifier, self).__sklearn_tags__()
-        backbone = get_tags(default_estimator() if self.estimator is None else self.estimator)
+        backbone = get_tags(or_default(self.estimator))
         tags.input_tags.sparse = backbone.input_tags.sparse
         if self.curator is not None:
             tags.input_tags.allow_nan = backbone.input_tags.allow_nan

@@ -44,9 +44,14 @@ def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
         raise
 
 
+def or_default(estimator: BaseEstimator | None) -> BaseEstimator:
+    """Return the estimator that a user gave, or the default one if that is None."""
+    return default_estimator() if estimator is None else estimator
+
+
 def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
-    """Return the estimator to clone and fit, None being the default one; refuse one without probabilities."""
-    estimator = default_estimator() if estimator is None else estimator
+    """Return the estimator to clone and fit; refuse one without probabilities."""
+    estimator = or_default(estimator)
     if isinstance(estimator, type):
         raise InputTypeError(
             f"estimator must be an object; got the class {estimator.__name__}. Write {estimator.__name__}()."

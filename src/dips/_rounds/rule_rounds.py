@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from dips._data.hashing import draw_seed, row_hashes
+from dips._data.hashing import row_hashes
 from dips._data.labels import UNLABELED
 from dips._data.pool import Pool, Reduced, StackedPool, TablePool, in_order
 from dips._data.verified import Verified
@@ -27,6 +27,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
+from dips._tools.seeds import draw_seed
 from dips.backbones import find_backbone
 from dips.curators import Curator
 from dips.curators._base import (

@@ -18,9 +18,9 @@ from dips._data.folds import training_and_test
 from dips._data.pool import BATCH, NumberedPool, as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._tools.arrays import Array, Rows
+from dips._tools.seeds import draw_seed
 from dips.backbones import find_backbone
 
-_MAX_SEED = 2**31 - 1
 _PROBES = 32
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
 
@@ -90,7 +90,7 @@ class Trainer:
 
         `weights` (m,) multiply the sample weights; a row may stand there several times, with different labels.
         """
-        seed = self._draw_seed()
+        seed = draw_seed(self.rng)
         watch = Watch(self.pool if watched is None else self.pool.take(watched), *dynamics) if dynamics else None
         fitted = self._fit(self._prepared(seed, self.pool.n_rows), rows, labels, seed, watch, weights)
         if self._is_small(self.pool.n_rows):
@@ -128,7 +128,7 @@ class Trainer:
 
     def fit_and_predict(self, trainings: Sequence[tuple[Rows, Array]], targets: Sequence[Rows]) -> Iterable[Array]:
         """Train a clone on each set of rows and labels; yield its class probabilities of the targets, in order."""
-        seeds = [self._draw_seed() for _ in trainings]
+        seeds = [draw_seed(self.rng) for _ in trainings]
 
         def one(training: tuple[Rows, Array], wanted: Rows, seed: int) -> Array:
             member = self._fit(self._prepared(seed, training[0].size, alone=False), *training, seed)
@@ -142,7 +142,7 @@ class Trainer:
         All members predict one batch of targets before any predicts the next: the pool is read once, and only the
         probabilities of one batch are in memory.
         """
-        draws = [(self._draw_seed(), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
+        draws = [(draw_seed(self.rng), self.backbone.vary(self.estimator, self.rng)) for _ in range(n_models)]
         members = self._members(rows, labels, targets, sorted(draws, key=_length, reverse=True))
         mean, squares = np.zeros((2, targets.size, self.n_classes), dtype=np.float32)
         for part, X in self.pool.batches(targets):
@@ -228,9 +228,6 @@ class Trainer:
 
     def _n_workers(self) -> int:
         return 1 if self.backbone.one_at_a_time else effective_n_jobs(self.n_jobs)
-
-    def _draw_seed(self) -> int:
-        return int(self.rng.randint(_MAX_SEED))
 
 
 def _length(draw: tuple[int, dict[str, Any]]) -> int:
