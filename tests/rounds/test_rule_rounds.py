@@ -110,6 +110,13 @@ def test_the_default_draws_the_same_sample_from_memory_and_from_files(patients, 
         assert_array_equal(memory.predict_proba(X), other.predict_proba(X))
 
 
+def test_without_a_sample_only_the_labeled_rows_are_learned_from(patients, tmp_path):
+    settings = {"estimator": SMALL_XGBOOST, "curator": Beliefs(max_unlabeled=0)}
+    kept, ruled, account = both_ways(patients, tmp_path, **settings)
+    assert set(account["source"]) == {"unlabeled"}
+    assert_same(kept, ruled, account)
+
+
 def test_no_more_rows_than_allowed_are_trained_on(patients, tmp_path):
     X, y, folder = patients
     model = PseudoLabelClassifier(SMALL_XGBOOST, curator="none", n_rounds=3, random_state=0)

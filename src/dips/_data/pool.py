@@ -83,6 +83,10 @@ class Pool(ABC):
         """Return a text that other rows would not have; only pools whose rows stay have one."""
         raise NotImplementedError
 
+    @abstractmethod
+    def refuse_changes(self) -> None:
+        """Refuse rows that have changed since they were first read."""
+
 
 class NumberedPool(Pool):
     """Rows 0..n-1 of a table."""
@@ -144,6 +148,9 @@ class NumberedPool(Pool):
         with pq.ParquetWriter(folder / "part-0.parquet", schema) as writer:
             for rows, table in self._parts():
                 writer.write_table(pa.table(function(rows, table), schema=schema))
+
+    def refuse_changes(self) -> None:
+        """Do nothing: memory does not change, and files are compared whenever they are read."""
 
     def _parts(self) -> Iterator[tuple[Rows, Any]]:
         """Yield every batch with the numbers of its rows."""

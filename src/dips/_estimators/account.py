@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dips._data.labels import UNLABELED
 from dips._data.pool import Pool, Reduced
-from dips._estimators.samples import sources
+from dips._estimators.samples import sources, spread
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
 
@@ -28,10 +28,8 @@ class Account:
     classes: Array
 
     def write(self, path: str) -> None:
-        """Write the columns of ``samples_`` for every row; one that the source has lost or changed is noticed."""
-        check = getattr(self.pool, "refuse_changes", None)
-        if check is not None:
-            check()
+        """Write the columns of ``samples_`` for every row; refused if the rows have changed since the fit."""
+        self.pool.refuse_changes()
         self.pool.write(AccountLines(self.fates, self.classes), schema_of(self.classes), path)
 
 
@@ -81,23 +79,19 @@ def schema_of(classes: Array) -> pa.Schema:
 class FatesOfSample:
     """Fates where a model learned from a sample of the rows: all others stay unlabeled."""
 
-    rows: Rows  # ascending
-    label: Array
+    rows: Rows  # (m,) of the sample, ascending
+    label: Array  # (m,), as are the others
     round: Array
     confidence: Array
     aleatoric: Array
 
     def __call__(self, rows: Rows, X: Any) -> Reduced:
         """Look the rows up in the sample."""
-        at = np.minimum(np.searchsorted(self.rows, rows), self.rows.size - 1)
-        known = self.rows[at] == rows if self.rows.size else np.zeros(rows.size, dtype=bool)
+        sampled = np.flatnonzero(np.isin(rows, self.rows))
+        at = np.searchsorted(self.rows, rows[sampled])
 
         def looked_up(values: Array, otherwise: float) -> Array:
-            return (
-                np.where(known, values[at], values.dtype.type(otherwise))
-                if self.rows.size
-                else np.full(rows.size, otherwise)
-            )
+            return spread(values[at], sampled, rows.size, otherwise)
 
         label = looked_up(self.label, UNLABELED)
         return {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dips._data.containers import row_names
 from dips._data.labels import Labels
-from dips._data.pool import Pool, StackedPool, TablePool
+from dips._data.pool import Pool, StackedPool, TablePool, as_pool
 from dips._data.verified import Verified
 from dips._estimators.account import Account, FatesOfSample
 from dips._estimators.learners import make_pseudo_learner
@@ -125,8 +126,7 @@ class RemoteFit:
             state, account = self._learn_from_sample(near, pool, labels, weights, verified, fit_params)
         else:
             state, account = self._learn_by_rules(near, pool, labels, weights, verified)
-        if isinstance(pool, SparkPool):
-            pool.refuse_changes()
+        pool.refuse_changes()
         self.model._keep([labels], [self.curator], [state], near, row_names(X))
         self.model.account_ = account
 
@@ -142,10 +142,12 @@ class RemoteFit:
         """Train the student on beliefs about the labeled rows and about a sample of the others."""
         assert isinstance(self.curator, Beliefs)
         n, most = near.n_rows, self.curator.max_unlabeled
-        rows, sample = pool.sample(most, draw_seed(self.rng) if pool.n_rows > most else 0)
+        rows, learned_from = np.empty(0, dtype=np.intp), as_pool(near)
+        if most:
+            rows, sample = pool.sample(most, draw_seed(self.rng) if pool.n_rows > most else 0)
+            learned_from = StackedPool([near, TablePool(sample)])
         (both,), weights, (verified,) = append_unlabeled([labels], weights, [verified], rows.size)
-        parts = StackedPool([near, TablePool(sample)]) if rows.size else near
-        trainer = self.model._make_trainer(self.estimator, parts, both, weights, fit_params, rows.size, self.rng)
+        trainer = self.model._make_trainer(self.estimator, learned_from, both, weights, fit_params, rows.size, self.rng)
         settings = (self.model.n_rounds, self.model.grow, self.model.curate, self.observer)
         state = make_pseudo_learner(trainer, self.labeler, self.curator, *settings).run(both.codes, verified)
         n_others = pool.n_rows - rows.size
@@ -204,4 +206,4 @@ class RemoteFit:
 
 def is_remote(X_unlabeled: Any) -> bool:
     """Whether these rows stay where they are."""
-    return isinstance(X_unlabeled, Pool) and getattr(X_unlabeled, "stays", False)
+    return isinstance(X_unlabeled, Pool) and X_unlabeled.stays
