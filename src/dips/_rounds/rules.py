@@ -139,6 +139,12 @@ class Rules:
             taken &= rule.cut.takes(labels, score_places(scores), tie_places(rows, self.first))
         return taken, labels
 
+    def are_open(self, rows: Rows, X: Any) -> Array:
+        """Mask of the rows that the next round may take: those without a label, or all if labels do not stay."""
+        if not self.grow or not self.rules:
+            return np.ones(rows.size, dtype=bool)
+        return self(rows, X)["label"] == UNLABELED
+
     def followed_by(self, rule: Rule) -> Rules:
         """Return the rules with one more round."""
         return replace(self, rules=(*self.rules, rule))
@@ -153,9 +159,8 @@ class OpenRows:
 
     def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
         """Return class, score place and tie place of these rows."""
-        before = self.rules(rows, X)["label"] if self.rules.rules else np.full(rows.size, UNLABELED)
         labels, scores, eligible = self.next.choose(self.next.look.probabilities(X))
-        at = np.flatnonzero(eligible & ((before == UNLABELED) | (not self.rules.grow)))
+        at = np.flatnonzero(eligible & self.rules.are_open(rows, X))
         return labels[at], score_places(scores[at]), tie_places(rows[at], self.rules.first)
 
 
@@ -169,9 +174,7 @@ class OpenTotal:
 
     def __call__(self, rows: Rows, X: Any) -> Reduced:
         """Return the total over these rows."""
-        before = self.rules(rows, X)["label"] if self.rules.rules else np.full(rows.size, UNLABELED)
-        p = self.look.probabilities(X)
-        return {"total": self.function(p[(before == UNLABELED) | (not self.rules.grow)])}
+        return {"total": self.function(self.look.probabilities(X)[self.rules.are_open(rows, X)])}
 
 
 def _unavailable(*_: Any) -> Any:
