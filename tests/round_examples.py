@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.datasets import make_blobs
 from xgboost import XGBClassifier
 
+from dips._rounds.plan import RoundPlan
 from dips._rounds.rounds import Rounds
 from dips._rounds.training import Trainer
 from dips.backbones._xgboost import XGBoost
@@ -50,9 +51,9 @@ class Spy(XGBoost):
         return [watched for _, watched in self.fits]
 
 
-def run_rounds(X, given, labeler="greedy", curator="dips", n_rounds=T, **settings):
+def run_rounds(X, given, labeler="greedy", curator="dips", n_rounds=T, observer=None, **plan):
     trainer = Trainer(small_boosting(), X, given.max() + 1, None, np.random.RandomState(0), n_jobs=1)
     trainer.backbone = Spy(X)
     labeler = None if labeler is None else LABELERS.resolve(labeler)
-    run = Rounds(trainer, labeler, CURATORS.resolve(curator), n_rounds, **settings).run(given)
+    run = Rounds(trainer, labeler, CURATORS.resolve(curator), RoundPlan(n_rounds, **plan), observer=observer).run(given)
     return run, trainer.backbone

@@ -14,8 +14,8 @@ from dips._beliefs.made_rows import with_made_rows
 from dips._data.hashing import lowest_hashes
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
-from dips._dynamics import Dynamics
 from dips._rounds.curation import dynamics_for
+from dips._rounds.plan import RoundPlan
 from dips._rounds.rounds import Rounds
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
@@ -37,7 +37,7 @@ class BeliefTraining:
     trainer : trains the backbone on rows of its pool
     labeler : proposes which unlabeled rows the student learns from; None takes all of the sample
     curator : the settings of the beliefs; what was estimated is kept in it
-    n_rounds, grow : of the labeler
+    plan : of the labeler's rounds
     track : labeled rows, by position, whose probabilities at every checkpoint are kept
     observer : told of the two stages
     use_unlabeled : whether unlabeled rows are looked at
@@ -48,14 +48,13 @@ class BeliefTraining:
         trainer: Trainer,
         labeler: Labeler | None,
         curator: Beliefs,
-        n_rounds: int = 1,
-        grow: bool = True,
+        plan: RoundPlan,
         track: Array | None = None,
         observer: Observer | None = None,
         use_unlabeled: bool = True,
     ) -> None:
-        self.trainer, self.labeler, self.curator = trainer, labeler, curator
-        self.n_rounds, self.grow, self.use_unlabeled = n_rounds, grow, use_unlabeled
+        self.trainer, self.labeler, self.curator, self.plan = trainer, labeler, curator, plan
+        self.use_unlabeled = use_unlabeled
         self.track = np.empty(0, dtype=np.intp) if track is None else track
         self.observer = observer or Observer()
         self.has_checkpoints = _has_checkpoints(trainer, required=bool(self.track.size))
@@ -63,7 +62,7 @@ class BeliefTraining:
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Judge the labels, choose unlabeled rows, and train the student."""
         verified = replace(verified or Verified.nothing(given.size), error=self.curator.reviewer_error)
-        state, began = RoundsState(given, verified.mask), time.perf_counter()
+        state, began = RoundsState(given, verified), time.perf_counter()
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         labels = given[labeled]
         effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
@@ -99,7 +98,7 @@ class BeliefTraining:
         """Mask of the sampled rows that the student learns from."""
         if self.labeler is None or not sample.size:
             return np.ones(sample.size, dtype=bool)
-        rounds = Rounds(self.trainer, self.labeler, KeepAll(), self.n_rounds, self.grow, among=sample)
+        rounds = Rounds(self.trainer, self.labeler, KeepAll(), self.plan, among=sample)
         proposed = rounds.run(np.where(state.useful, state.given, UNLABELED))
         return proposed.labels[sample] != UNLABELED
 
@@ -111,27 +110,24 @@ class BeliefTraining:
             at, codes, weights = weighted_rows(belief)
         else:
             codes = drawn_classes(belief, n_labeled, trainer.rng)
-        dynamics = [dynamics_for(self.curator, real.size, trainer.n_classes, self.track)]
-        watched: dict[str, Any] = {"watched": real} if self.has_checkpoints else {}
-        seen: list[Dynamics] = dynamics if self.has_checkpoints else []
-        state.estimator = trainer.fit(rows[at], codes, *seen, **watched, weights=weights)
-        if self.has_checkpoints:
-            statistics = dynamics[0].at(state.labels[real], np.arange(real.size))
-            state.confidence[real], state.aleatoric[real] = statistics["confidence"], statistics["aleatoric"]
-            state.trajectories = dynamics[0].trajectories if self.track.size else None
+        if not self.has_checkpoints:
+            state.estimator = trainer.fit(rows[at], codes, weights=weights)
+            return
+        dynamics = dynamics_for(self.curator, real.size, trainer.n_classes, self.track)
+        state.estimator = trainer.fit(rows[at], codes, dynamics, watched=real, weights=weights)
+        statistics = dynamics.at(state.labels[real])
+        state.confidence[real], state.aleatoric[real] = statistics["confidence"], statistics["aleatoric"]
+        state.trajectories = dynamics.trajectories if self.track.size else None
 
     def _tell(self, state: RoundsState, t: int, n_given: int, n_pseudo: int, began: float) -> None:
-        state.history.append(
-            {
-                "round": t,
-                "n_given": n_given,
-                "n_pseudo": n_pseudo,
-                "n_proposed": n_pseudo,
-                "n_new_suspects": int((state.is_given & ~state.useful).sum()) if t == 0 else 0,
-                "n_useful_again": 0,
-                "n_left": int((state.labels == UNLABELED).sum()),
-                "elapsed_s": time.perf_counter() - began,
-            }
+        state.record_round(
+            t,
+            began,
+            n_given=n_given,
+            n_pseudo=n_pseudo,
+            n_proposed=n_pseudo,
+            n_left=int((state.labels == UNLABELED).sum()),
+            n_new_suspects=int((state.is_given & ~state.useful).sum()) if t == 0 else 0,
         )
         self.observer.on_round(state.history[-1], 1)
 

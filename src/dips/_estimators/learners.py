@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from dips._beliefs.student import BeliefTraining
 from dips._data.verified import Verified
+from dips._rounds.plan import RoundPlan
 from dips._rounds.rounds import Rounds
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
@@ -35,23 +36,16 @@ def resolve_labeler(spec: Any, curator: Curator, curate: str) -> Labeler | None:
 
 
 def make_pseudo_learner(
-    trainer: Trainer,
-    labeler: Labeler | None,
-    curator: Curator,
-    n_rounds: int,
-    grow: bool,
-    curate: str,
-    observer: Observer,
+    trainer: Trainer, labeler: Labeler | None, curator: Curator, plan: RoundPlan, observer: Observer
 ) -> Learner:
     """Return what learns from labeled and unlabeled rows."""
-    if isinstance(curator, Beliefs) and curate != "neither":
-        return BeliefTraining(trainer, labeler, curator, n_rounds, grow, observer=observer)
-    at_start, in_rounds = curate in ("both", "start"), curate in ("both", "rounds")
-    return Rounds(trainer, labeler, curator, n_rounds, grow, at_start, in_rounds, observer=observer)
+    if isinstance(curator, Beliefs) and plan.curates:
+        return BeliefTraining(trainer, labeler, curator, plan, observer=observer)
+    return Rounds(trainer, labeler, curator, plan, observer=observer)
 
 
 def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows) -> Learner:
     """Return what learns from labeled rows alone: judge the labels, then train once more."""
     if isinstance(curator, Beliefs):
-        return BeliefTraining(trainer, None, curator, track=track, use_unlabeled=False)
-    return Rounds(trainer, None, curator, track=track)
+        return BeliefTraining(trainer, None, curator, RoundPlan(), track, use_unlabeled=False)
+    return Rounds(trainer, None, curator, RoundPlan(), track)

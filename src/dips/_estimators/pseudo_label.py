@@ -31,6 +31,7 @@ from dips._estimators.validation import (
     check_targets,
     check_weights,
 )
+from dips._rounds.plan import RoundPlan
 from dips._rounds.state import RoundsState
 from dips._spark import SparkPool, is_spark_frame
 from dips._tools.arrays import Array
@@ -202,11 +203,12 @@ class PseudoLabelClassifier(CuratingClassifier):
             targets = check_targets(self, X, y)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
+            plan = RoundPlan.of(self.n_rounds, self.grow, self.curate)
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
             if X_unlabeled is not None:
                 X_unlabeled = _opened(X_unlabeled, observer)
             if is_remote(X_unlabeled):
-                remote = RemoteFit(self, estimator, labeler, curators[0], observer)
+                remote = RemoteFit(self, estimator, labeler, curators[0], plan, observer)
                 labels = remote.check(targets, routed)
                 self._warn_of_one_round(targets, labeler)
                 remote.run(X, X_unlabeled, labels, weights, checked[0], routed)
@@ -221,17 +223,10 @@ class PseudoLabelClassifier(CuratingClassifier):
 
             # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
             # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
+            trainers = [self._make_trainer(estimator, pool, labels, weights, routed, n_more) for labels in targets]
             learners = [
-                make_pseudo_learner(
-                    self._make_trainer(estimator, pool, labels, weights, routed, n_more),
-                    labeler,
-                    curator,
-                    self.n_rounds,
-                    self.grow,
-                    self.curate,
-                    observer,
-                )
-                for labels, curator in zip(targets, curators, strict=True)
+                make_pseudo_learner(trainer, labeler, curator, plan, observer)
+                for trainer, curator in zip(trainers, curators, strict=True)
             ]
             self._warn_of_one_round(targets, labeler)
             rows = zip(learners, targets, checked, strict=True)

@@ -16,6 +16,7 @@ from dips._estimators.account import Account, FatesOfSample
 from dips._estimators.learners import make_pseudo_learner
 from dips._estimators.validation import append_unlabeled
 from dips._rounds.checkpoint import Checkpoint, check_storable, describe
+from dips._rounds.plan import RoundPlan
 from dips._rounds.rule_rounds import RuleRounds
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
@@ -43,7 +44,7 @@ class RemoteFit:
     Parameters
     ----------
     model : the classifier, whose settings are followed and whose learned attributes are set
-    estimator, labeler, curator : as the model's settings were understood
+    estimator, labeler, curator, plan : as the model's settings were understood
     observer : told of passes and rounds
     """
 
@@ -53,11 +54,12 @@ class RemoteFit:
         estimator: BaseEstimator,
         labeler: Labeler | None,
         curator: Curator,
+        plan: RoundPlan,
         observer: Observer,
     ) -> None:
         self.model, self.estimator, self.labeler, self.curator = model, estimator, labeler, curator
-        self.observer, self.rng = observer, check_random_state(model.random_state)
-        self.believes = isinstance(curator, Beliefs) and model.curate != "neither"
+        self.plan, self.observer, self.rng = plan, observer, check_random_state(model.random_state)
+        self.believes = isinstance(curator, Beliefs) and plan.curates
 
     def check(self, targets: list[Labels], fit_params: dict[str, Any]) -> Labels:
         """Refuse, before any work, what cannot be learned from rows that stay elsewhere; return the labels."""
@@ -83,7 +85,7 @@ class RemoteFit:
                 f'The labeler {type(self.labeler).__name__} {cannot}; use labeler="greedy" or "flexmatch", or leave '
                 'curator="auto", which learns from a sample.'
             )
-        if self.model.curate in ("both", "rounds"):
+        if self.plan.in_rounds:
             self._check_curator(cannot)
         if fit_params:
             raise InputError(
@@ -92,7 +94,7 @@ class RemoteFit:
             )
 
     def _check_curator(self, cannot: str) -> None:
-        if not self.curator.has_rule(at_start=self.model.curate == "both"):
+        if not self.curator.has_rule(self.plan.at_start):
             raise InputError(
                 f"The curator {type(self.curator).__name__}, as it is set, {cannot}; use "
                 '"adaptive", "confidence", "fluctuation" or "none", "dips" with curate="both" or a fixed aleatoric '
@@ -148,8 +150,8 @@ class RemoteFit:
             learned_from = StackedPool([near, TablePool(sample)])
         (both,), weights, (verified,) = append_unlabeled([labels], weights, [verified], rows.size)
         trainer = self.model._make_trainer(self.estimator, learned_from, both, weights, fit_params, rows.size, self.rng)
-        settings = (self.model.n_rounds, self.model.grow, self.model.curate, self.observer)
-        state = make_pseudo_learner(trainer, self.labeler, self.curator, *settings).run(both.codes, verified)
+        learner = make_pseudo_learner(trainer, self.labeler, self.curator, self.plan, self.observer)
+        state = learner.run(both.codes, verified)
         n_others = pool.n_rows - rows.size
         for record in state.history:
             record["n_left"] += n_others
@@ -165,20 +167,8 @@ class RemoteFit:
         """Run the rounds with rules in place of entries for every row."""
         trainer: Trainer = self.model._make_trainer(self.estimator, near, labels, weights, {}, rng=self.rng)
         assert self.labeler is not None
-        at_start, in_rounds = (self.model.curate in ("both", where) for where in ("start", "rounds"))
-        rounds = RuleRounds(
-            trainer,
-            pool,
-            self.labeler,
-            self.curator,
-            self.model.n_rounds,
-            self.model.grow,
-            at_start,
-            in_rounds,
-            self.observer,
-            pool.max_train_rows,
-            self._checkpoint(near, pool, labels, weights, verified),
-        )
+        checkpoint = self._checkpoint(near, pool, labels, weights, verified)
+        rounds = RuleRounds(trainer, pool, self.labeler, self.curator, self.plan, self.observer, checkpoint)
         state = rounds.run(labels.codes, verified)
         return state, Account(pool, rounds.rules, labels.classes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +11,7 @@ from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
 from dips._dynamics import Dynamics, Moments
 from dips._rounds.curation import dynamics_for, gather_evidence, judge
+from dips._rounds.plan import RoundPlan
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
@@ -33,15 +33,10 @@ class Rounds:
     ----------
     trainer, labeler, curator
         What fits, proposes and curates. `labeler` None means no pseudo-labels: curate, then fit once.
-    n_rounds : int
-        T.
-    grow : bool
-        Keep pseudo-labels from one round to the next (Version 1), or propose anew each round (Version 2).
-    at_start, in_rounds : bool
-        Where to curate.
+    plan : how many rounds, and where to curate
     track : rows whose whole trajectory is kept, as positions among the given labels
     observer : told of every round
-    among : rows that a labeler may propose; None, all that have no label
+    among : rows that the labeler may propose; by default all that have no label
     """
 
     def __init__(
@@ -49,18 +44,14 @@ class Rounds:
         trainer: Trainer,
         labeler: Labeler | None,
         curator: Curator,
-        n_rounds: int = 1,
-        grow: bool = True,
-        at_start: bool = True,
-        in_rounds: bool = True,
+        plan: RoundPlan,
         track: Array | None = None,
         observer: Observer | None = None,
         among: Rows | None = None,
     ) -> None:
-        self.trainer, self.labeler, self.curator, self.among = trainer, labeler, curator, among
-        self.n_rounds, self.grow = n_rounds, grow
-        self.at_start = at_start and curator.curates
-        self.in_rounds = in_rounds and curator.curates and labeler is not None
+        self.trainer, self.labeler, self.curator, self.plan, self.among = trainer, labeler, curator, plan, among
+        self.at_start = plan.at_start and curator.curates
+        self.in_rounds = plan.in_rounds and curator.curates and labeler is not None
         self.track = _NO_ROWS if track is None else track
         self.observer = observer or Observer()
         if self.at_start or self.in_rounds:
@@ -70,13 +61,13 @@ class Rounds:
 
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Train f(0) and curate the labels; then T rounds; return the last model and the account."""
-        state = RoundsState(given, None if verified is None else verified.mask)
+        state = RoundsState(given, verified)
         if self.at_start or (self.in_rounds and not self._unlabeled(state).size):  # no round to curate in: curate once
             self._start(state)
-            self.observer.on_round(state.history[-1], self.n_rounds)
-        for t in range(1, self.n_rounds + 1):
+            self.observer.on_round(state.history[-1], self.plan.n_rounds)
+        for t in range(1, self.plan.n_rounds + 1):
             self._round(state, t)
-            self.observer.on_round(state.history[-1], self.n_rounds)
+            self.observer.on_round(state.history[-1], self.plan.n_rounds)
             if state.termination:
                 break
         return state
@@ -88,7 +79,7 @@ class Rounds:
         state.estimator = self._fit(state, dynamics, watched=given)
         self._judge(state, given, np.arange(given.size), 0, dynamics)
         state.trajectories = dynamics.trajectories if self.track.size else None
-        state.history.append(self._record(state, 0, state.is_given, _NO_ROWS, time.perf_counter() - began))
+        self._record(state, 0, state.is_given, _NO_ROWS, began)
 
     def _round(self, state: RoundsState, t: int) -> None:
         """Lines 4 to 8, and the record of them."""
@@ -100,7 +91,7 @@ class Rounds:
             proposed = self._fit_propose_curate(state, t)
             if proposed.size == 0 and (state.useful == trained_on).all():
                 state.termination = "no_change"
-        state.history.append(self._record(state, t, trained_on, proposed, time.perf_counter() - began))
+        self._record(state, t, trained_on, proposed, began)
         if state.termination:
             state.useful = trained_on
 
@@ -108,7 +99,7 @@ class Rounds:
         """Why round t is the last, where that is known before it is trained."""
         if self.labeler is None or not self._unlabeled(state).size:
             return "all_labeled"
-        return "max_iter" if t == self.n_rounds else ""
+        return "max_iter" if t == self.plan.n_rounds else ""
 
     def _fit_propose_curate(self, state: RoundsState, t: int) -> Rows:
         """Train f(t), propose labels, and curate; what was seen of the pool is forgotten afterwards."""
@@ -134,7 +125,7 @@ class Rounds:
         unlabeled = self._unlabeled(state)
         rows, labels = checked_proposal(self.labeler, self._candidates(state, unlabeled, t, dynamics, members))
         proposed = unlabeled[rows]
-        if not self.grow:
+        if not self.plan.grow:
             state.forget_pseudo_labels()
         state.label(proposed, labels, t)
         return proposed
@@ -153,8 +144,8 @@ class Rounds:
             probabilities=trainer.predict(estimator, unlabeled) if seen is None else seen.probabilities[unlabeled],
             class_frequencies=frequencies,
             round=t,
-            n_rounds=self.n_rounds,
-            caps=caps_of_round(frequencies, t, self.n_rounds, unlabeled.size),
+            n_rounds=self.plan.n_rounds,
+            caps=caps_of_round(frequencies, t, self.plan.n_rounds, unlabeled.size),
             ensemble=lambda n_models: trainer.ensemble(useful, useful_labels, unlabeled, n_models),
             checkpoints=lambda n_models: Moments.of_checkpoints(members, unlabeled, n_models),
             features=lambda: trainer.features(estimator, unlabeled),
@@ -184,7 +175,7 @@ class Rounds:
 
     def _unlabeled(self, state: RoundsState) -> Rows:
         """Rows a labeler may propose: not yet labeled, or in Version 2 all that came without a label."""
-        is_open = state.labels == UNLABELED if self.grow else ~state.is_given
+        is_open = state.labels == UNLABELED if self.plan.grow else ~state.is_given
         return np.flatnonzero(is_open) if self.among is None else self.among[is_open[self.among]]
 
     def _member_dynamics(self, n_rows: int) -> Dynamics | None:
@@ -192,21 +183,19 @@ class Rounds:
         window = None if self.labeler is None else self.labeler.member_window
         return window and Dynamics(n_rows, self.trainer.n_classes, ("confidence", "variability"), window)
 
-    def _record(
-        self, state: RoundsState, t: int, trained_on: Array, proposed: Rows, elapsed_s: float
-    ) -> dict[str, Any]:
+    def _record(self, state: RoundsState, t: int, trained_on: Array, proposed: Rows, began: float) -> None:
         useful_again = state.useful & ~trained_on
         useful_again[proposed] = False
-        return {
-            "round": t,
-            "n_given": int((trained_on & state.is_given).sum()),
-            "n_pseudo": int((trained_on & ~state.is_given).sum()),
-            "n_proposed": int(proposed.size),
-            "n_new_suspects": int((trained_on & ~state.useful).sum()),
-            "n_useful_again": int(useful_again.sum()),
-            "n_left": int(self._unlabeled(state).size),
-            "elapsed_s": elapsed_s,
-        }
+        state.record_round(
+            t,
+            began,
+            n_given=int((trained_on & state.is_given).sum()),
+            n_pseudo=int((trained_on & ~state.is_given).sum()),
+            n_proposed=int(proposed.size),
+            n_left=int(self._unlabeled(state).size),
+            n_new_suspects=int((trained_on & ~state.useful).sum()),
+            n_useful_again=int(useful_again.sum()),
+        )
 
 
 def _check_checkpoints(trainer: Trainer, labeler: Labeler) -> None:

@@ -20,6 +20,7 @@ from dips._data.verified import Verified
 from dips._dynamics import Dynamics
 from dips._rounds.checkpoint import Checkpoint
 from dips._rounds.curation import dynamics_for, gather_evidence
+from dips._rounds.plan import RoundPlan
 from dips._rounds.rules import Look, OpenRows, OpenTotal, Rule, Rules, Verdict
 from dips._rounds.selection import TIE_BITS, Cut, RankedPool, find_cut, score_places, tie_places
 from dips._rounds.state import RoundsState
@@ -47,8 +48,7 @@ class RuleRounds:
     ----------
     trainer : over the rows with given labels
     pool : the unlabeled rows, as the backbone wants them
-    labeler, curator, n_rounds, grow, at_start, in_rounds, observer : as for ``Rounds``
-    max_train_rows : how many pseudo-labeled rows a model is trained on at most; of more, a sample within each class
+    labeler, curator, plan, observer : as for ``Rounds``
     checkpoint : where the state is kept after every round but the last, and gone on from
     """
 
@@ -58,35 +58,31 @@ class RuleRounds:
         pool: Pool,
         labeler: Labeler,
         curator: Curator,
-        n_rounds: int,
-        grow: bool,
-        at_start: bool,
-        in_rounds: bool,
+        plan: RoundPlan,
         observer: Observer,
-        max_train_rows: int | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.trainer, self.pool, self.labeler, self.curator = trainer, pool, labeler, curator
-        self.n_rounds, self.grow, self.observer, self.max_train_rows = n_rounds, grow, observer, max_train_rows
-        self.at_start, self.in_rounds = at_start and curator.curates, in_rounds and curator.curates
-        self.n_given, self.checkpoint = trainer.pool.n_rows, checkpoint
+        self.plan, self.observer, self.checkpoint = plan, observer, checkpoint
+        self.at_start, self.in_rounds = plan.at_start and curator.curates, plan.in_rounds and curator.curates
+        self.n_given = trainer.pool.n_rows
         lowest, highest = pool.row_range
         first = lowest - self.n_given  # rows with given labels come before
-        self.rules, self.tie_bits = Rules((), grow, first), (highest - first).bit_length()
+        self.rules, self.tie_bits = Rules((), plan.grow, first), (highest - first).bit_length()
         self.counts = _Counts.none(trainer.n_classes)
         if self.at_start or self.in_rounds:
             trainer.backbone.check(trainer.estimator)
 
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Train and curate; return the account of the given labels. That of the others is in ``rules``."""
-        state = RoundsState(given, None if verified is None else verified.mask)
+        state = RoundsState(given, verified)
         if self.checkpoint is None:
             self._run(state)
             return state
         with only_writer(self.checkpoint.path):
             self.checkpoint.restore(self, state)
             for record in state.history:
-                self.observer.on_round(record, self.n_rounds)
+                self.observer.on_round(record, self.plan.n_rounds)
             self._run(state)
         return state
 
@@ -95,37 +91,37 @@ class RuleRounds:
         if self.at_start and not state.history:
             self._start(state)
             self._end_round(state)
-        for t in range(state.history[-1]["round"] + 1 if state.history else 1, self.n_rounds + 1):
+        for t in range(state.history[-1]["round"] + 1 if state.history else 1, self.plan.n_rounds + 1):
             self._round(state, t)
             self._end_round(state)
             if state.termination:
                 break
 
     def _end_round(self, state: RoundsState) -> None:
-        self.observer.on_round(state.history[-1], self.n_rounds)
+        self.observer.on_round(state.history[-1], self.plan.n_rounds)
         if self.checkpoint is not None and not state.termination:
             self.checkpoint.save(self, state)
 
     @property
     def _n_left(self) -> int:
-        return self.pool.n_rows - (int(self.counts.labeled.sum()) if self.grow else 0)
+        return self.pool.n_rows - (int(self.counts.labeled.sum()) if self.plan.grow else 0)
 
     def _start(self, state: RoundsState) -> None:
         """Train f(0) on all labels, keep the useful ones."""
-        began, dynamics = time.perf_counter(), self._dynamics_of_given()
-        rows = np.arange(self.n_given)
+        began, rows = time.perf_counter(), np.arange(self.n_given)
+        dynamics = dynamics_for(self.curator, self.n_given, self.trainer.n_classes)
         state.estimator = self.trainer.fit(rows, state.labels, dynamics, watched=rows)
         evidence = self._evidence(state, 0, dynamics)
         mask = checked_mask(self.curator, evidence) | state.is_verified
         useful, _ = self._keep_every_class(mask, evidence, self.counts, None)
         state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
         counts = replace(self.counts, new_suspects=int((~state.useful).sum()))
-        self._tell(state, 0, np.ones(self.n_given, dtype=bool), 0, counts, began)
+        self._record(state, 0, np.ones(self.n_given, dtype=bool), 0, counts, began)
 
     def _round(self, state: RoundsState, t: int) -> None:
         """Fit; propose and curate unless the round is the last."""
         began, trained_on, n_pseudo = time.perf_counter(), state.useful.copy(), int(self.counts.useful.sum())
-        state.termination = "all_labeled" if not self._n_left else "max_iter" if t == self.n_rounds else ""
+        state.termination = "all_labeled" if not self._n_left else "max_iter" if t == self.plan.n_rounds else ""
         state.estimator = self._fit(state)
         counts = replace(self.counts, new=0, new_suspects=0, useful_again=0)
         if not state.termination:
@@ -133,7 +129,7 @@ class RuleRounds:
             if not (counts.new or counts.new_suspects or counts.useful_again) and (state.useful == trained_on).all():
                 state.termination = "no_change"
         self.counts = counts
-        self._tell(state, t, trained_on, n_pseudo, counts, began)
+        self._record(state, t, trained_on, n_pseudo, counts, began)
 
     def _fit(self, state: RoundsState) -> BaseEstimator:
         """Train on the useful given labels and on useful pseudo-labels, which are fetched for it."""
@@ -147,11 +143,11 @@ class RuleRounds:
         return trainer.fit(given, labels)
 
     def _fetch(self, n_pseudo: int) -> tuple[Any, Array]:
-        """Return the useful pseudo-labeled rows, or a sample within each class, in the order of their numbers."""
-        cut, seed = None, 0
-        if self.max_train_rows is not None and n_pseudo > self.max_train_rows:
+        """Return the useful pseudo-labeled rows in the order of their numbers; of too many, a sample of each class."""
+        cut, seed, most = None, 0, self.pool.max_train_rows
+        if most is not None and n_pseudo > most:
             seed = draw_seed(self.trainer.rng)
-            caps = np.ceil(self.counts.useful * (self.max_train_rows / n_pseudo)).astype(np.int64)
+            caps = np.ceil(self.counts.useful * (most / n_pseudo)).astype(np.int64)
             cut = find_cut([(self.pool, _HashPlaces(self.rules, seed))], caps)
         parts = list(self.pool.select(_Useful(self.rules, cut, seed)))
         rows, labels = np.concatenate([r for r, *_ in parts]), np.concatenate([said["label"] for _, said, _ in parts])
@@ -165,7 +161,7 @@ class RuleRounds:
         totals = _Totals(self.pool, self.rules, look)
         rule = Rule(look, self.labeler.rule(totals), tuple(totals.results))
         frequencies = class_frequencies(self._counted_labels(state), self.trainer.n_classes, self.curator.evens_classes)
-        caps = caps_of_round(frequencies, t, self.n_rounds, self._n_left)
+        caps = caps_of_round(frequencies, t, self.plan.n_rounds, self._n_left)
         cut = find_cut([(self.pool, OpenRows(self.rules, rule))], caps, self.tie_bits)
         rule = replace(rule, cut=cut, verdict=Verdict() if self.in_rounds else None)
         rules = self.rules.followed_by(rule)
@@ -212,9 +208,6 @@ class RuleRounds:
         counted = self.pool.reduce(CountFates(rules, self.trainer.n_classes), add)
         return _Counts(counted["labeled"], counted["useful"], *(int(n) for n in counted["changes"]))
 
-    def _dynamics_of_given(self) -> Dynamics:
-        return dynamics_for(self.curator, self.n_given, self.trainer.n_classes)
-
     def _evidence(self, state: RoundsState, t: int, dynamics: Dynamics) -> Evidence:
         estimator, rows = state.estimator, np.arange(self.n_given)
         assert estimator is not None
@@ -248,20 +241,18 @@ class RuleRounds:
         warn_of_lost_classes(int(lost.sum()), n_classes)
         return useful | cut.takes(*given(np.arange(self.n_given), None)), Verdict(rescued=cut)
 
-    def _tell(
+    def _record(
         self, state: RoundsState, t: int, trained_on: Array, n_pseudo: int, counts: _Counts, began: float
     ) -> None:
-        state.history.append(
-            {
-                "round": t,
-                "n_given": int(trained_on.sum()),
-                "n_pseudo": n_pseudo,
-                "n_proposed": counts.new,
-                "n_new_suspects": counts.new_suspects,
-                "n_useful_again": counts.useful_again,
-                "n_left": self._n_left,
-                "elapsed_s": time.perf_counter() - began,
-            }
+        state.record_round(
+            t,
+            began,
+            n_given=int(trained_on.sum()),
+            n_pseudo=n_pseudo,
+            n_proposed=counts.new,
+            n_left=self._n_left,
+            n_new_suspects=counts.new_suspects,
+            n_useful_again=counts.useful_again,
         )
 
 

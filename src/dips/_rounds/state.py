@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from copy import copy
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from dips._data.labels import UNLABELED
+from dips._data.verified import Verified
 from dips._tools.arrays import Array, Rows
 
 NEVER = -1
@@ -20,8 +22,8 @@ class RoundsState:
     """One entry per row of the pool, the last model, and the history."""
 
     given: Array  # codes, -1 where unlabeled
-    checked: InitVar[Array | None] = None  # mask of the verified labels; None, no label is
-    is_verified: Array = field(init=False)  # their labels stay, whatever a curator says
+    verified: InitVar[Verified | None] = None
+    is_verified: Array = field(init=False)  # labels that are useful whatever a curator says
     labels: Array = field(init=False)  # given and pseudo-labels so far
     round: Array = field(init=False)  # 0 given, -1 never, else the round a pseudo-label was proposed in
     useful: Array = field(init=False)  # rows the next model is trained on
@@ -36,14 +38,14 @@ class RoundsState:
     trajectories: Array | None = None
     by_class: list[dict[str, Any]] = field(default_factory=list)  # one record per class, under beliefs
 
-    def __post_init__(self, checked: Array | None) -> None:
+    def __post_init__(self, verified: Verified | None) -> None:
         self.labels = self.given.astype(np.int32)
         self.round = np.where(self.is_given, np.int32(0), np.int32(NEVER))
         self.useful = self.is_given.copy()
         unknown = np.full((4, self.given.size), np.nan, dtype=np.float32)
         self.confidence, self.aleatoric, self.p_wrong, self.check_gain = unknown
         self.suggested = np.full(self.given.size, UNLABELED, dtype=np.int32)
-        self.is_verified = np.zeros(self.given.size, dtype=bool) if checked is None else checked
+        self.is_verified = (verified or Verified.nothing(self.given.size)).mask
         self.p_wrong[self.is_verified] = 0
 
     @property
@@ -75,9 +77,37 @@ class RoundsState:
             column[rows] = values
 
     def first(self, n: int) -> RoundsState:
-        """Return the same of the first n rows."""
+        """Return the state of the first n rows alone."""
         part = copy(self)
-        columns = ("given", "is_verified", "labels", "round", "useful", "confidence", "aleatoric")
-        for name in (*columns, "p_wrong", "check_gain", "suggested"):
+        for name in ("given", *(column.name for column in fields(self) if not column.init)):
             setattr(part, name, getattr(self, name)[:n])
         return part
+
+    def record_round(
+        self,
+        t: int,
+        began: float,
+        *,
+        n_given: int,
+        n_pseudo: int,
+        n_proposed: int,
+        n_left: int,
+        n_new_suspects: int = 0,
+        n_useful_again: int = 0,
+    ) -> None:
+        """Add round t, which began at this time of ``perf_counter``, to the history.
+
+        Its model was trained on `n_given` and `n_pseudo` labels; after it, `n_left` rows may still be proposed.
+        """
+        self.history.append(
+            {
+                "round": t,
+                "n_given": n_given,
+                "n_pseudo": n_pseudo,
+                "n_proposed": n_proposed,
+                "n_new_suspects": n_new_suspects,
+                "n_useful_again": n_useful_again,
+                "n_left": n_left,
+                "elapsed_s": time.perf_counter() - began,
+            }
+        )
