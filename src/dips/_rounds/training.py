@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -72,11 +73,13 @@ class Trainer:
         self.groups = groups  # (n,) of the pool's rows; no fold divides one
 
     def over(self, pool: NumberedPool, weights_of_more: Array | None = None) -> Trainer:
-        """Return the trainer for a pool that has more rows after this one's; these weigh 1 unless it is said."""
-        more = np.ones(pool.n_rows - self.pool.n_rows) if weights_of_more is None else weights_of_more
-        weights = None if self.sample_weight is None else np.append(self.sample_weight, more)
-        settings = (weights, self.rng, self.n_jobs, self.fit_params, self.groups)
-        return Trainer(self.estimator, pool, self.n_classes, *settings)
+        """Return the trainer for a pool with more rows after this one's; by default, each of them weighs 1."""
+        trainer = copy(self)
+        trainer.pool = pool
+        if self.sample_weight is not None:
+            more = np.ones(pool.n_rows - self.pool.n_rows) if weights_of_more is None else weights_of_more
+            trainer.sample_weight = np.append(self.sample_weight, more)
+        return trainer
 
     def fit(
         self,
@@ -202,21 +205,25 @@ class Trainer:
     def _prepared(
         self, seed: int, n_rows: int, varied: dict[str, Any] | None = None, alone: bool = True
     ) -> BaseEstimator:
-        """Clone for a training on so many rows: quiet, and seeded where the user set no seed (members always)."""
-        prepared = self.backbone.clone(self.estimator)
+        """Clone for a training on `n_rows` rows: quiet, and seeded where the user set no seed (members always).
+
+        `alone` is False for one of several trainings that may run at the same time.
+        """
+        prepared, threads = self.backbone.clone(self.estimator), self.backbone.threads
         given = prepared.get_params()
         names = self.backbone.seed_parameters(prepared)
         settings = {n: seed for n in names if varied is not None or given.get(n) is None}
         settings |= self.backbone.quiet_parameters(prepared) | (varied or {})
-        threads = self.backbone.threads
-        if threads and (threads in given or threads.endswith("thread_count")):
-            is_crowded = not alone and self._n_workers() > 1
-            is_told = given.get(threads) is not None
-            if (is_crowded or (self._is_small(n_rows) and not is_told)) and (
-                is_told or not self.backbone.one_thread_by_default
-            ):
-                settings[threads] = 1
+        if threads and self.backbone.takes_threads(prepared) and self._must_share(given.get(threads), n_rows, alone):
+            settings[threads] = 1
         return prepared.set_params(**settings)
+
+    def _must_share(self, n_threads: int | None, n_rows: int, alone: bool) -> bool:
+        """Whether a training gets one thread instead of those that the user, or else the library, gives it."""
+        is_crowded = not alone and self._n_workers() > 1
+        if n_threads is not None:
+            return is_crowded
+        return (is_crowded or self._is_small(n_rows)) and not self.backbone.one_thread_by_default
 
     def _is_small(self, n_rows: int) -> bool:
         return 0 < n_rows * self.pool.n_columns < _FEW_CELLS

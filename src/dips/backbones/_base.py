@@ -175,6 +175,10 @@ class Backbone:
         """Return an unfitted copy."""
         return clone(estimator)
 
+    def takes_threads(self, estimator: BaseEstimator) -> bool:
+        """Whether the estimator has the parameter ``threads``."""
+        return self.threads in estimator.get_params()
+
     def release_threads(self, fitted: BaseEstimator, original: BaseEstimator) -> None:
         """Restore the user's number of threads in a model that was fitted on one."""
         if self.threads:

@@ -63,6 +63,10 @@ class CatBoost(StagedBackbone):
         """Class probabilities (n, C); those of ``MultiClassOneVsAll`` must be made to add up to 1."""
         return normalized(estimator.predict_proba(X, thread_count=self._thread_count(estimator)))
 
+    def takes_threads(self, estimator: BaseEstimator) -> bool:
+        """Every one does: CatBoost's ``get_params`` lists only the parameters that were set."""
+        return True
+
     def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Note it as a state, because CatBoost refuses to set parameters of a fitted model."""
         fitted.__setstate__({self.threads: -1 if n_threads is None else n_threads})

@@ -120,6 +120,10 @@ class PipelineBackbone(Backbone):
         last = (self.step, self.last.clone(estimator[-1]))
         return type(estimator)(**estimator.get_params(deep=False) | {"steps": [*steps, last]})
 
+    def takes_threads(self, estimator: BaseEstimator) -> bool:
+        """Ask the last step's family."""
+        return self.last.takes_threads(estimator[-1])
+
     def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Ask the last step's family."""
         self.last.use_threads(fitted[-1], n_threads)

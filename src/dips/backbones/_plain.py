@@ -18,7 +18,7 @@ class Plain(Backbone):
 
     def use_threads(self, fitted: BaseEstimator, n_threads: int | None) -> None:
         """Set it where the estimator has such a parameter."""
-        if self.threads in fitted.get_params():
+        if self.takes_threads(fitted):
             fitted.set_params(**{self.threads: n_threads})
 
     def takes_beliefs(self, estimator: BaseEstimator) -> bool:
