@@ -21,8 +21,8 @@ from unittest.mock import patch
 import numpy as np
 
 from dips._beliefs import learning, student
+from dips._beliefs.effort import Effort
 from dips._beliefs.hypotheses import EVEN
-from dips._beliefs.learning import Effort
 from dips._beliefs.noise import NoiseRate, Panel
 from dips._paper.figures.good_model import HELD_OUT
 from dips._paper.tables import gains, trial

@@ -6,7 +6,7 @@ import pytest
 from xgboost import XGBClassifier
 
 from dips._beliefs import teachers
-from dips._beliefs.learning import Effort
+from dips._beliefs.effort import Effort
 from dips.backbones._xgboost import XGBoost
 
 LITTLE_EFFORT = Effort(n_folds=3, helpers=("linear",), again=(), max_rows=2_000, max_rows_helper=2_000)

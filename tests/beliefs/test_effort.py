@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from dips._beliefs.learning import Effort
+from dips._beliefs.effort import Effort
 from dips._beliefs.teachers import HELPERS
 
 

@@ -5,14 +5,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import QuantileTransformer
 
-from dips._beliefs.teachers import (
-    HELPERS,
-    BackboneTeacher,
-    _normal_ranks,
-    linear_columns,
-    make_helpers,
-    numeric_columns,
-)
+from dips._beliefs.asked_rows import AskedRows, _normal_ranks, linear_columns, numeric_columns
+from dips._beliefs.effort import Effort
+from dips._beliefs.teachers import HELPERS, BackboneTeacher, make_helpers
 from dips._data.folds import training_and_test
 from dips._rounds.training import Trainer
 
@@ -21,6 +16,12 @@ X = RNG.normal(size=(90, 3))
 Y = (X[:60, 0] > 0).astype(int)
 FOLDS = list(training_and_test(Y, 3, np.arange(60)))
 TRAININGS, TESTS = [np.flatnonzero(t) for t, _ in FOLDS], [np.flatnonzero(t) for _, t in FOLDS]
+
+
+def helpers_called(names, n_classes):
+    trainer = Trainer(LogisticRegression(), X, n_classes, None, np.random.RandomState(0))
+    rows = AskedRows.of(trainer, np.arange(60), np.arange(60, 90), np.arange(0))
+    return make_helpers(rows, Effort(3, tuple(names), (), 1000, 1000), n_classes, trainer.rng)
 
 
 def test_the_backbone_answers_out_of_fold_and_averages_over_the_folds():
@@ -35,8 +36,7 @@ def test_the_backbone_answers_out_of_fold_and_averages_over_the_folds():
 
 def test_every_helper_learns_and_repeats_itself():
     def ask():
-        helpers = make_helpers(list(HELPERS), X, linear_columns(X), None, 2, 3, 1000, np.random.RandomState(0))
-        return [(helper.name, helper.answer(TRAININGS, TESTS, Y)) for helper in helpers]
+        return [(helper.name, helper.answer(TRAININGS, TESTS, Y)) for helper in helpers_called(HELPERS, n_classes=2)]
 
     for (name, first), (_, second) in zip(ask(), ask(), strict=True):
         assert roc_auc_score(Y, first.labeled[:, 1]) > 0.9, name
@@ -46,7 +46,7 @@ def test_every_helper_learns_and_repeats_itself():
 
 def test_a_class_that_a_fold_lacks_has_probability_zero():
     labels = np.array([0] * 30 + [1] * 30)
-    (helper,) = make_helpers(["linear"], X, linear_columns(X), None, 3, 1, 1000, np.random.RandomState(0))
+    (helper,) = helpers_called(["linear"], n_classes=3)
     answers = helper.answer([np.arange(60)], [np.arange(60)], labels)
     assert (answers.labeled[:, 2] == 0).all()
 
@@ -59,6 +59,7 @@ def test_frames_sparse_tables_and_gaps_become_numbers_and_images_do_not():
     assert np.isnan(numeric_columns(np.array([[np.inf, 1.0]]))[0, 0])
     assert numeric_columns(np.zeros((2, 4, 4, 3))) is None
     assert numeric_columns(["a", "b"]) is None
+    assert numeric_columns(np.zeros((2, 0))) is None
 
 
 def test_linear_columns_have_no_gaps_no_constants_and_an_indicator_of_each_of_few_values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -46,6 +47,11 @@ class Review:
     def given(self) -> Array:
         """Labels before the review, (n,), -1 where they are not known."""
         return np.where(self.verified.mask, self.verified.before, self.labels)
+
+    @property
+    def first_known(self) -> Array:
+        """Labels before the review, (n,), or the present ones where those are not known."""
+        return np.where(self.given >= 0, self.given, self.labels)
 
     @property
     def teaches(self) -> Array:
@@ -94,16 +100,23 @@ class Review:
     def _lessons(self, before: Array) -> _Lessons | None:
         if not self.teaches.any():
             return None
-        given, n_classes = np.where(self.given >= 0, self.given, self.labels), before.shape[1]
+        given, n_classes = self.first_known, before.shape[1]
         odds = logit(np.clip(1 - before[np.arange(given.size), given], _SURE, 1 - _SURE))
         inputs = [odds, np.eye(n_classes)[given], *([] if self.columns is None else [self.columns])]
         n_columns = 0 if self.columns is None else self.columns.shape[1]
         of_column = _SD_OF_COLUMNS / max(n_columns, 1) ** 0.5
-        known = np.column_stack(inputs), odds, self.teaches, self.labels != given
         error = max(self.verified.error, _SLIP)
-        alarms = error, error / (n_classes - 1)  # a right label is called wrong; a wrong one, right
+        learn = partial(
+            _Regression.learned,
+            np.column_stack(inputs),
+            odds,
+            self.teaches,
+            called_wrong=self.labels != given,
+            false=error,
+            missed=error / (n_classes - 1),
+        )
         sds = [[_SD_OF_SLOPE, *[sd] * n_classes, *[of_column] * n_columns] for sd in _SD_OF_CLASS]
-        return _Lessons([_Regression.learned(*known, np.array(sd), *alarms) for sd in sds])
+        return _Lessons([learn(sd=np.array(sd)) for sd in sds])
 
 
 @dataclass(frozen=True)

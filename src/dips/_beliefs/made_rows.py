@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
-from dips._beliefs.teachers import linear_columns, numeric_columns
+from dips._beliefs.asked_rows import linear_columns, numeric_columns
 from dips._data.containers import as_narwhals, is_frame
 from dips._data.pool import StackedPool, TablePool
 from dips._rounds.training import Trainer

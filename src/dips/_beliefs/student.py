@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dips._beliefs.belief import probably_right
-from dips._beliefs.learning import Effort, RowBeliefs, learn_beliefs
+from dips._beliefs.effort import Effort
+from dips._beliefs.learning import RowBeliefs, learn_beliefs
 from dips._beliefs.made_rows import with_made_rows
 from dips._data.hashing import lowest_hashes
 from dips._data.labels import UNLABELED

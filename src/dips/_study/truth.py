@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from dips._beliefs.learning import Effort, learn_beliefs
+from dips._beliefs.effort import Effort
+from dips._beliefs.learning import learn_beliefs
 from dips._data.pool import TablePool
 from dips._rounds.training import Trainer
 from dips._study.examples import Examples
