@@ -103,7 +103,7 @@ class Dynamics:
             self._was_above_half = np.zeros((n_rows, n_classes), dtype=bool)
 
     def window_of(self, n_checkpoints: int) -> range:
-        """Return the checkpoints that count, out of so many."""
+        """Return the checkpoints that count, out of `n_checkpoints`."""
         start, end = (round(fraction * n_checkpoints, 6) for fraction in self.window)  # 0.07 * 100 is a bit above 7
         first = min(math.floor(start), n_checkpoints - 1)
         return range(first, max(first + 1, math.ceil(end)))

@@ -136,7 +136,7 @@ class _Lessons:
         return np.asarray(self.shares @ np.array(each))
 
     def draws(self) -> Iterator[Array]:
-        """Yield these probabilities as they may also be."""
+        """Yield samples of these probabilities from their posterior."""
         rng = np.random.RandomState(0)
         for k in rng.choice(len(self.regressions), _N_DRAWS, p=self.shares):
             yield self.regressions[k].p_wrong(self.regressions[k].draw(rng))
@@ -149,9 +149,9 @@ class _Regression:
     Attributes
     ----------
     inputs : (n, q) what the log odds of being wrong may depend on
-    odds : (n,) what they were
-    weights : (q,) by how much they change
-    root : (q, q) of the covariance of the weights
+    odds : (n,) these log odds before the review
+    weights : (q,) of the inputs
+    root : (q, q) Cholesky factor of the covariance of the weights
     log_evidence : of what reviewers said, by Laplace's approximation
     """
 
@@ -194,5 +194,5 @@ class _Regression:
         return expit(self.odds + self.inputs @ weights)
 
     def draw(self, rng: np.random.RandomState) -> Array:
-        """Return weights as they may also be, (q,)."""
+        """Return weights (q,) drawn from their posterior."""
         return np.asarray(self.weights + self.root @ rng.normal(size=self.weights.size))

@@ -24,7 +24,7 @@ _SHARE_SWAPPED = 0.3  # of the columns
 
 
 def with_made_rows(trainer: Trainer, rows: Rows, n: int) -> tuple[Trainer, Rows]:
-    """Return the trainer over a pool with n more rows, made from the given ones and weighing as they do; and which.
+    """Return a trainer whose pool has n more rows, made from the given ones and weighted alike, and their numbers.
 
     None are made where a row is more than its columns: where `fit` is given something for each row, and where the
     columns cannot be compared.

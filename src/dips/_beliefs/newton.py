@@ -15,7 +15,7 @@ Expansion = tuple[float, Array, Array]  # at a point: value, gradient (p,), posi
 
 
 def minimize_in_box(expand: Callable[[Array], Expansion], start: Array, low: Array, high: Array) -> Array:
-    """Return where a smooth function is least between bounds, to so many nats.
+    """Return where a smooth function is least between bounds, to within a fraction of a nat.
 
     A step that does not lower the function is halved; a parameter at a bound that wants to leave stays there.
 

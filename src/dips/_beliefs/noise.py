@@ -155,8 +155,7 @@ def seen_through(T: Array, labels: Array, verified: Verified) -> Array:
 def evidence(p: Array, usual: Array) -> Array:
     """Log probabilities less the usual ones.
 
-    They lie class after class in memory: sums over few classes, of which calibration is full, are then several times as
-    fast.
+    They are in Fortran order: calibration mostly sums over a few classes, which is then several times as fast.
     """
     log_p = np.log(np.clip(np.asfortranarray(p), _LEAST_PROBABILITY, 1))
     return log_p - np.log(np.clip(usual, _LEAST_PROBABILITY, 1))
@@ -197,7 +196,7 @@ def _calibrate_panel(
 def _calibrate(said: Array, seen: Array, base: Array, start: Array) -> Array:
     """Find the slope and offsets with which evidence explains best what is `seen` of the labels through the noise.
 
-    Arrays are (C, n): sums over few classes, of which this is full, are then several times as fast.
+    Arrays are (C, n), because sums over a few classes are then several times as fast.
     """
     as_it_is = np.append(1.0, np.zeros(base.size))
     precision = np.append(_SLOPE_PRECISION, np.full(base.size, _OFFSET_PRECISION))
@@ -221,7 +220,7 @@ def _calibrate(said: Array, seen: Array, base: Array, start: Array) -> Array:
 
 
 def _calibrated(said: Array, base: Array, parameters: Array) -> Array:
-    """Probabilities (C, n) from evidence; no number is too large for it, because all of them have bounds."""
+    """Probabilities (C, n) from evidence; nothing overflows, because evidence and parameters have bounds."""
     clean = parameters[0] * said
     clean += (base + parameters[1:])[:, None]
     np.exp(clean, out=clean)

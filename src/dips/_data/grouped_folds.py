@@ -40,7 +40,7 @@ def grouped_folds(labels: Array, groups: Array, n_folds: int, order: Rows) -> Ar
 
 
 def _filling(counts: Array, n: int) -> Array:
-    """Return folds for so many rows, so that the folds become as even as possible.
+    """Return folds for n rows, so that the folds become as even as possible.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class Labels:
         return replace(self, codes=np.append(ranks, UNLABELED)[self.codes], classes=ordered)
 
     def followed_by_unlabeled(self, n_rows: int) -> Labels:
-        """Return the same labels with so many unlabeled rows after them."""
+        """Return the same labels followed by `n_rows` unlabeled rows."""
         return replace(self, codes=np.append(self.codes, np.full(n_rows, UNLABELED, dtype=self.codes.dtype)))
 
 

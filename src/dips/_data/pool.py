@@ -1,9 +1,9 @@
 """The rows of a fit, wherever they are: in memory, in Parquet files, on Spark, or partly in each.
 
-A :class:`Pool` is not pulled through: functions of ``(row numbers, table)`` are sent to where its rows lie, and what
-comes back is small. :meth:`Pool.reduce` adds up, :meth:`Pool.select` and :meth:`Pool.sample` fetch the rows that a
-model is trained on, :meth:`Pool.write` leaves one line a row in files. Reductions combine exactly and in any order
-(counts, minima, maxima), so that a result does not depend on how the rows are split.
+The rows of a :class:`Pool` are not brought here: functions of ``(row numbers, table)`` are sent to where they are, and
+only small results come back. :meth:`Pool.reduce` adds up, :meth:`Pool.select` and :meth:`Pool.sample` fetch the rows
+that a model is trained on, :meth:`Pool.write` writes one line per row to files. Reductions combine exactly and in any
+order (counts, minima, maxima), so that a result does not depend on how the rows are split.
 
 A :class:`NumberedPool` has rows 0..n-1, few enough that a fit may keep some numbers for each. It can also be asked for
 rows by number.

@@ -37,7 +37,7 @@ class Verified:
         return replace(self, mask=self.mask[rows], before=self.before[rows])
 
     def followed_by(self, n_rows: int) -> Verified:
-        """Return the same with so many rows after them of which none is verified."""
+        """Return the same followed by `n_rows` rows of which none is verified."""
         more = Verified.nothing(n_rows)
         return replace(self, mask=np.append(self.mask, more.mask), before=np.append(self.before, more.before))
 

@@ -1,4 +1,4 @@
-"""The account of rows that lie elsewhere: a function of each row, sent to where it lies and written there."""
+"""The account of rows that are stored elsewhere: a function of each row, computed and written where the row is."""
 
 from __future__ import annotations
 

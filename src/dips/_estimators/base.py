@@ -104,7 +104,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         if X_unlabeled is None:
             return TablePool(self._table(X, learn=True)), row_names(X)
         if isinstance(X_unlabeled, ParquetPool):
-            files, encode = self._meet(estimator, X, X_unlabeled)
+            files, encode = self._encode_pool(estimator, X, X_unlabeled)
             for _ in files.batches():  # refuse what cannot be read before any work is done
                 pass
             return StackedPool([TablePool(encode(X)), files]), None
@@ -115,10 +115,10 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         both = stack(X, X_unlabeled)
         return TablePool(self._table(both, learn=True)), row_names(both)
 
-    def _meet(self, estimator: BaseEstimator, X: Any, pool: Any) -> tuple[Any, Callable[[Any], Any]]:
-        """Learn the columns and categories of labeled rows and a pool; return the pool encoded, and what encodes.
+    def _encode_pool(self, estimator: BaseEstimator, X: Any, pool: Any) -> tuple[Any, Callable[[Any], Any]]:
+        """Learn columns and categories from labeled rows and a pool; return the pool encoded, and the function for it.
 
-        That holds the encoder and nothing else of this classifier, so that it can be sent to where rows lie.
+        The function holds the encoder and nothing else of this classifier, so it can be sent to where the rows are.
         """
         self.encoder_ = _make_encoder(estimator, X)
         pool = pool.like(X)
@@ -136,7 +136,7 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         n_unlabeled: int = 0,
         rng: np.random.RandomState | None = None,
     ) -> Trainer:
-        """Return what trains clones of the estimator on rows of the pool; so many of them are those of X_unlabeled."""
+        """Return what trains clones of the estimator on rows of the pool, the last `n_unlabeled` being X_unlabeled."""
         encode = partial(self._table, learn=False)
         passed_on = make_fit_params(fit_params, estimator, pool.n_rows - n_unlabeled, n_unlabeled, labels, encode)
         estimator = code_class_weights(estimator, labels.classes)

@@ -122,7 +122,7 @@ class RemoteFit:
             self._check_checkpoint()
         if isinstance(pool, SparkPool):
             check_executors(pool.session, find_backbone(self.estimator).libraries)
-        pool, encode = self.model._meet(self.estimator, X, pool)
+        pool, encode = self.model._encode_pool(self.estimator, X, pool)
         near = TablePool(encode(X))
         if self.believes:
             state, account = self._learn_from_sample(near, pool, labels, weights, verified, fit_params)

@@ -140,7 +140,7 @@ def _suggestions(state: RoundsState, pool: NumberedPool) -> Array:
 def suggested_codes(estimator: Any, pool: NumberedPool, given: Array, useful: Array) -> Array:
     """Codes of what the suspects among the given labels might be, -1 elsewhere.
 
-    The model was not trained on a suspect, so its opinion of that row is not what it was told.
+    The model was not trained on the suspects, so it does not just repeat their labels.
     """
     suggested = np.full(given.size, UNLABELED)
     suspects = np.flatnonzero((given != UNLABELED) & ~useful)

@@ -55,7 +55,7 @@ class SelfTrainingClassifier(semi_supervised.SelfTrainingClassifier):
     threshold : float, default=0.75
         With ``criterion="threshold"``, rows whose most probable class is above this get it as their label.
     criterion : {"threshold", "k_best"}, default="threshold"
-        Whether rows are labeled by a threshold, or so many in each round.
+        Whether to label every row above a threshold, or a fixed number of rows in each round.
     k_best : int, default=10
         With ``criterion="k_best"``, how many rows are labeled in each round.
     max_iter : int or None, default=10

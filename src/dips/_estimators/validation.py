@@ -94,7 +94,7 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
 def append_unlabeled(
     targets: list[Labels], weights: Array | None, verified: list[Verified], n_unlabeled: int
 ) -> tuple[list[Labels], Array | None, list[Verified]]:
-    """Return labels, weights and what is verified for so many more rows, which have no label and weigh 1."""
+    """Return labels, weights and verified masks with `n_unlabeled` more rows, which have no label and weigh 1."""
     _warn_of_minus_one(targets)
     targets = [labels.followed_by_unlabeled(n_unlabeled) for labels in targets]
     weights = None if weights is None else np.append(weights, np.ones(n_unlabeled))

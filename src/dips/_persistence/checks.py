@@ -1,7 +1,6 @@
 """Checks of a model folder before anything is made of it: which files, which classes, which columns.
 
-Checksums tell damage from what was written. They tell nothing about who wrote it: these checks hold also where somebody
-has computed the checksums anew.
+Checksums reveal damage, but not who wrote a file: these checks also hold if somebody has computed the checksums anew.
 """
 
 from __future__ import annotations

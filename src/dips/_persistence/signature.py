@@ -36,14 +36,14 @@ def make_key(path: Path) -> None:
 
 
 def sign(folder: Path, key: Path) -> int:
-    """Seal a folder; return of how many files."""
+    """Seal a folder; return how many files the seal covers."""
     files = _checksums(folder)
     write_json(folder / SEAL, {"files": files, "hmac_sha256": _seal(files, _key(key))})
     return len(files)
 
 
 def verify(folder: Path, key: Path) -> int:
-    """Return of how many files the seal is; refuse one of another key, and a folder that has changed since."""
+    """Return how many files the seal covers; refuse the seal of another key, and a folder that has changed since."""
     path = folder / SEAL
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""What is kept after every round of a long run, so that one that was killed goes on: models, rules, seeds, counts.
+"""The state of a long run, saved after every round so that a killed run can continue: models, rules, counts, seeds.
 
-Rules are all there is, so the file is as small as the models. The rows are not in it, and nothing of them.
+The file holds no rows and nothing about single rows, so it is as small as the models.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Checkpoint:
         write_whole(self.path, packed(kept))
 
     def restore(self, rounds: RuleRounds, state: RoundsState) -> None:
-        """Go on from the file, if there is one; reading it runs no code."""
+        """Continue from the file, if there is one; reading it runs no code."""
         kept = read_checkpoint(self.path, self.described)
         if kept is None:
             return

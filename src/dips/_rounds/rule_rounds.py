@@ -49,7 +49,7 @@ class RuleRounds:
     trainer : over the rows with given labels
     pool : the unlabeled rows, as the backbone wants them
     labeler, curator, plan, observer : as for ``Rounds``
-    checkpoint : where the state is kept after every round but the last, and gone on from
+    checkpoint : keeps the state after every round but the last; a killed run continues from it
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class RuleRounds:
         return counts
 
     def look(self, estimator: BaseEstimator) -> Look:
-        """Return what is sent of a round's model, which predicts on the threads that there are where the rows lie."""
+        """Return a round's model as it is sent to the rows; it predicts on as many threads as the pool allows."""
         backbone, n_classes, n_threads = find_backbone(estimator), self.trainer.n_classes, self.pool.n_threads
         estimator = backbone.on_threads(estimator, n_threads)
         if not self.in_rounds:

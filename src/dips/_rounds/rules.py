@@ -1,6 +1,6 @@
-"""What the rounds did, as rules: functions of a row that say, wherever it lies, its label and whether it is useful.
+"""What the rounds did, as rules: functions that tell a row's label, and whether it is useful, wherever the row is.
 
-After a round there is the model and, for each class, the last place that was taken. Nothing is kept for a row.
+A round leaves its model and, for each class, the last place that was taken. Nothing is kept per row.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Look:
 class Verdict:
     """How the pseudo-labels were judged after a round."""
 
-    keeps_all: bool = False  # the curator told nothing apart
+    keeps_all: bool = False  # the curator found no row useful, so every row is
     rescued: Cut | None = None  # the most confident rows of classes that would be left with none
 
     def useful(
@@ -86,8 +86,8 @@ class Rule:
 
     look: Look
     choose: Choice
-    totals: tuple[Array, ...] = ()  # over all rows, that the choice was made from
-    cut: Cut | None = None  # None while it is looked for
+    totals: tuple[Array, ...] = ()  # sums over all rows that the labeler asked for
+    cut: Cut | None = None  # None until it is found
     verdict: Verdict | None = None  # None where pseudo-labels are not judged
 
 

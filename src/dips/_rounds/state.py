@@ -31,7 +31,7 @@ class RoundsState:
     aleatoric: Array = field(init=False)
     p_wrong: Array = field(init=False)  # probability that a given label is wrong; NaN without beliefs
     check_gain: Array = field(init=False)  # what a look at the label is worth; NaN without beliefs
-    suggested: Array = field(init=False)  # codes of what suspects might be, -1 elsewhere, where believed
+    suggested: Array = field(init=False)  # codes suggested for suspects, -1 elsewhere; only under beliefs
     estimator: BaseEstimator | None = None
     history: list[dict[str, Any]] = field(default_factory=list)  # one record per round; round 0 is the curated start
     termination: str = ""
@@ -69,7 +69,7 @@ class RoundsState:
         self.suggested[rows] = np.where(self.useful[rows], UNLABELED, otherwise)
 
     def judge(self, rows: Rows, useful: Array, confidence: Array, aleatoric: Array) -> None:
-        """Take the verdict on some rows, and forget what was thought of the others."""
+        """Take the verdict on some rows; the others are not useful, and their statistics are unknown."""
         self.useful[:] = False
         self.useful[rows[useful]] = True
         for column, values in ((self.confidence, confidence), (self.aleatoric, aleatoric)):

@@ -91,7 +91,7 @@ class Trainer:
     ) -> BaseEstimator:
         """Return a clone fitted on the given rows; with `dynamics`, the pool is watched, or only the `watched` rows.
 
-        `weights` (m,) multiply the sample weights; a row may stand there several times, with different labels.
+        `weights` (m,) multiply the sample weights. A row may occur several times, with different labels.
         """
         seed = draw_seed(self.rng)
         watch = Watch(self.pool if watched is None else self.pool.take(watched), *dynamics) if dynamics else None
@@ -190,7 +190,7 @@ class Trainer:
         return estimator
 
     def _come_in_batches(self, rows: Rows) -> bool:
-        """Whether these are more rows than the pool hands over at once, in its order, and arrays of numbers."""
+        """Whether these are more rows than one batch, ascending, and arrays of numbers."""
         return (
             rows.size > BATCH
             and bool((rows[1:] >= rows[:-1]).all())

@@ -27,8 +27,8 @@ class Identity:
     ----------
     frame : with the row number beside the columns
     names : what identifies a row in the account: column of the frame -> name there
-    scan : the same for Python workers, with something in place of the number that costs Spark less
-    numbers : from what stands there to row numbers
+    scan : the same for Python workers, with places that cost Spark less than the row numbers
+    numbers : function from these places to row numbers
     """
 
     frame: Any
@@ -38,7 +38,7 @@ class Identity:
 
     @classmethod
     def of(cls, frame: Any, names: dict[str, str]) -> Identity:
-        """Return that of a frame whose numbers cost nothing."""
+        """Return the identity of rows whose numbers cost Spark nothing."""
         return cls(frame, names, frame)
 
 

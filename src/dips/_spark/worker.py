@@ -29,7 +29,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def as_numbers(values: Array) -> Rows:
-    """Return row numbers that stand there as such."""
+    """Return places that are row numbers already."""
     return values.astype(np.intp, copy=False)
 
 
@@ -104,7 +104,7 @@ def reduced(
 def selected(
     reader: Reader, choose: Callable[[Rows, Any], tuple[Array, Reduced]], batches: Batches
 ) -> Iterator[pa.RecordBatch]:
-    """Send the chosen rows of one partition as they are in the source, with what was said of them."""
+    """Send the chosen rows of one partition as they are in the source, with the columns that `choose` gave them."""
     for batch in _filled(batches):
         with _without_values():
             mask, said = choose(*reader.read(batch))
@@ -142,7 +142,7 @@ def unpacked(data: bytes) -> Reduced:
 
 
 def unpacked_rows(data: bytes) -> tuple[Reduced, pa.Table]:
-    """Return rows that were sent by :func:`selected`, and what was said of them."""
+    """Return rows that were sent by :func:`selected`, and the columns that came with them."""
     size = int.from_bytes(data[:8], "little")
     return unpacked(data[8 : 8 + size]), pa.ipc.open_stream(data[8 + size :]).read_all()
 

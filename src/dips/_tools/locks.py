@@ -1,7 +1,7 @@
 """One writer at a time: the operating system's own locks, which end with the process that holds them.
 
-The standard library's page rather than the package filelock: a process that is refused must be able to read who holds
-the lock, and filelock empties the file before it knows.
+Written with the standard library instead of the package filelock: a process that is refused must be able to read who
+holds the lock, and filelock empties the file before it knows.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _READ_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.form
 def read_arrays(path: Path) -> dict[str, Array]:
     """Return the arrays by name; a DamagedFileError says what is wrong with the file.
 
-    A file says how large its arrays are. It is believed only where so many bytes are there.
+    A file says how large its arrays are; that is believed only if the bytes are there.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""Words of messages: settings by the name the reader can type, and lists that are not cut without a word."""
+"""Words of messages: settings by the name the reader can type, and lists that say how much of them is left out."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Backbone:
     """The parameter that sets how many threads a fit may use."""
 
     one_thread_by_default: ClassVar[bool] = False
-    """Whether an estimator that was told nothing uses a single thread."""
+    """Whether an estimator uses a single thread unless it is told otherwise."""
 
     one_at_a_time: ClassVar[bool] = False
     """Whether two fits in two threads of one process would disturb each other."""
@@ -154,7 +154,7 @@ class Backbone:
         return None
 
     def replay_anywhere(self, fitted: BaseEstimator, X: Any) -> Replay | None:
-        """Return the training for rows that lie elsewhere; X are some rows. None if it cannot be replayed."""
+        """Return the training as it is sent to rows elsewhere, X being some rows; None if it cannot be replayed."""
         return None
 
     def curves(self, fitted: BaseEstimator, X: Any, labels: Array, n_points: int) -> Array | None:
@@ -185,7 +185,7 @@ class Backbone:
             self.use_threads(fitted, original.get_params().get(self.threads))
 
     def on_threads(self, fitted: BaseEstimator, n_threads: int) -> BaseEstimator:
-        """Return a copy that predicts on so many threads, for processes of which many run side by side."""
+        """Return a copy that predicts on `n_threads` threads, for many processes side by side."""
         if not self.threads:
             return fitted
         told = deepcopy(fitted)

@@ -72,7 +72,7 @@ class CatBoost(StagedBackbone):
         fitted.__setstate__({self.threads: -1 if n_threads is None else n_threads})
 
     def _thread_count(self, estimator: BaseEstimator) -> int:
-        """Return the user's own setting: CatBoost predicts on all cores unless it is told with every call."""
+        """Return the user's own setting: CatBoost predicts on all cores unless every call says otherwise."""
         return int(estimator.get_params().get(self.threads) or -1)
 
     def reads_frames(self, estimator: BaseEstimator) -> bool:

@@ -14,7 +14,7 @@ globals().update(_classes)
 __all__ = ["CURATORS", "Curator", "Evidence", "FunctionCurator", *_classes]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Any:  # tells type checkers that the classes are defined, too
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

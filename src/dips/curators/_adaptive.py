@@ -32,7 +32,7 @@ class Adaptive(Curator):
     Parameters
     ----------
     n_folds : int
-        Folds of the estimate; so many extra models are trained on the given labels, once.
+        Folds of the estimate: one extra model for each is trained on the given labels, once.
     caution : float
         How many standard errors are taken off the estimated share; matters only for tables of a few hundred labels.
     max_drop : float

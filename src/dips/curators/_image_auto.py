@@ -102,7 +102,7 @@ class ImageAuto(Curator):
 
     @property
     def n_sit_out(self) -> int:
-        """The labels are divided into so many parts, of which one sits out in each round."""
+        """Into how many parts the labels are divided, one of which sits out in each round."""
         return self.n_folds
 
     def curate(self, evidence: Evidence) -> Array:

@@ -30,8 +30,8 @@ class Candidates:
     ensemble : function of a number of members
         Trains them on the useful rows and returns the moments of their probabilities.
     checkpoints : function of a number of members
-        The same without training, over at most so many checkpoints of the round's model; only for a labeler that has a
-        ``member_window``.
+        The same without training, over at most that many checkpoints of the round's model; only for a labeler that has
+        a ``member_window``.
     features : returns the m rows as the round's model sees them, all in memory at once
     map_features : function of a function
         Applies it to the m rows as the round's model sees them, a batch at a time, and returns its results (m, ...);
