@@ -65,17 +65,11 @@ class BeliefTraining:
         verified = replace(verified or Verified.nothing(given.size), error=self.curator.reviewer_error)
         state, began = RoundsState(given, verified), time.perf_counter()
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
-        labels = given[labeled]
-        effort = Effort.for_labels(labels.size, self.curator.n_folds, self.curator.network)
+        effort = Effort.for_labels(labeled.size, self.curator.n_folds, self.curator.network)
         real = np.concatenate([labeled, sample])
         trainer, made = with_made_rows(self.trainer, real, max(0, effort.n_student - sample.size))
-        beliefs = learn_beliefs(trainer, labeled, labels, sample, effort, verified.at(labeled), made)
-        noise, at_label = beliefs.noise, (np.arange(labels.size), labels)
-        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
-        p_wrong = 1 - beliefs.labeled[at_label]
-        state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
-        state.check_gain[labeled] = beliefs.check_gain
-        state.by_class = class_records(labels, state.useful[labeled], beliefs)
+        beliefs = learn_beliefs(trainer, labeled, given[labeled], sample, effort, verified.at(labeled), made)
+        self._judge(state, labeled, beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 
         began, chosen = time.perf_counter(), self._choose(state, sample)
@@ -86,6 +80,15 @@ class BeliefTraining:
         state.termination = "all_labeled" if chosen.all() and sample.size == (~state.is_given).sum() else "max_iter"
         self._tell(state, 1, labeled.size, int(chosen.sum()), began)
         return state
+
+    def _judge(self, state: RoundsState, labeled: Rows, beliefs: RowBeliefs) -> None:
+        """Find the suspects among the labels, and keep what was estimated."""
+        labels, noise = state.given[labeled], beliefs.noise
+        self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
+        p_wrong = 1 - beliefs.labeled[np.arange(labels.size), labels]
+        state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
+        state.check_gain[labeled] = beliefs.check_gain
+        state.by_class = class_records(labels, state.useful[labeled], beliefs)
 
     def _sample(self, given: Array) -> Rows:
         """Unlabeled rows that are looked at: all of them, or a sample, the same wherever they lie."""

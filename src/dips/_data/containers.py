@@ -119,17 +119,15 @@ def stack(X: Any, other: Any) -> Any:
         other = as_narwhals(other).select(names_of(X)).to_native()
         for mine, others in zip(as_narwhals(X).iter_columns(), as_narwhals(other).iter_columns(), strict=True):
             _check_alike(mine.name, mine, others)
-        return _joined(X, other)
-    if isinstance(X, list) or (isinstance(X, pd.Series) and isinstance(other, pd.Series)):
-        return _joined(X, other)
-    X, other = (t if sp.issparse(t) else np.asarray(t) for t in (X, other))
-    if X.shape[1:] != other.shape[1:]:
-        raise InputError(
-            f"Labeled and unlabeled rows must have the same columns; got shapes {X.shape} and {other.shape}."
-        )
-    if X.ndim == 2 and not {X.dtype.kind, other.dtype.kind} <= set("fiub"):
-        for j in range(X.shape[1]):
-            _check_alike(j, X[:, j], other[:, j])
+    elif not (isinstance(X, list) or _are_series(X, other)):
+        X, other = (t if sp.issparse(t) else np.asarray(t) for t in (X, other))
+        if X.shape[1:] != other.shape[1:]:
+            raise InputError(
+                f"Labeled and unlabeled rows must have the same columns; got shapes {X.shape} and {other.shape}."
+            )
+        if X.ndim == 2 and not {X.dtype.kind, other.dtype.kind} <= set("fiub"):
+            for j in range(X.shape[1]):
+                _check_alike(j, X[:, j], other[:, j])
     return _joined(X, other)
 
 
@@ -139,17 +137,21 @@ def concatenate(tables: Sequence[Any]) -> Any:
 
 
 def _joined(X: Any, other: Any) -> Any:
-    if is_frame(X) or (isinstance(X, pd.Series) and isinstance(other, pd.Series)):
+    if is_frame(X) or _are_series(X, other):
         return _stack_frames(X, other)
     if isinstance(X, list):
         return [*X, *other]
     return sp.vstack([X, other], format="csr") if sp.issparse(X) or sp.issparse(other) else np.concatenate([X, other])
 
 
+def _are_series(X: Any, other: Any) -> bool:
+    return isinstance(X, pd.Series) and isinstance(other, pd.Series)
+
+
 def _stack_frames(X: Any, other: Any) -> Any:
     if isinstance(X, pd.DataFrame | pd.Series):
         return pd.concat([X, other], ignore_index=bool(X.index.append(other.index).has_duplicates))
-    if nw.get_native_namespace(X).__name__ == "polars":
+    if library(X) == "polars":
         import polars as pl
 
         return pl.concat([X, other], how="vertical_relaxed")

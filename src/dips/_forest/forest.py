@@ -132,10 +132,13 @@ class Forest:
     @property
     def _dtypes(self) -> dict[str, str]:
         real = "f4" if getattr(self.threshold, "dtype", None) == np.float32 else "f8"
-        whole = dict.fromkeys(("left", "right", "feature", "outputs"), "i4") | dict.fromkeys(
-            ("offsets", "rounds"), "i8"
-        )
-        return whole | dict.fromkeys(("threshold", "value", "base"), real) | {"missing_left": "u1"}
+        names = {
+            "i4": ("left", "right", "feature", "outputs"),
+            "i8": ("offsets", "rounds"),
+            "u1": ("missing_left",),
+            real: ("threshold", "value", "base"),
+        }
+        return {name: dtype for dtype, columns in names.items() for name in columns}
 
     @staticmethod
     def reads(X: Any) -> bool:

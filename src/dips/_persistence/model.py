@@ -74,9 +74,8 @@ class SavedModel:
 
     def predict(self, data: Any) -> Array:
         """Most probable label of each row, or the one that is expected to cost least where costs were given."""
-        return np.asarray(self.classes, dtype=None if isinstance(self.classes[0], int) else object)[
-            self.decide(self.predict_proba(data))
-        ]
+        classes = np.asarray(self.classes, dtype=None if isinstance(self.classes[0], int) else object)
+        return classes[self.decide(self.predict_proba(data))]
 
     def decide(self, p: Array) -> Array:
         """Positions among the classes that class probabilities (n, C) decide for."""

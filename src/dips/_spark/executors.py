@@ -40,8 +40,8 @@ def task_cpus(session: Any) -> int:
 def compare(here: dict[str, str], there: list[dict[str, str]]) -> None:
     """Refuse other versions than the driver's; warn of a missing kernel."""
     for answer in there:
-        differing = [f"{name} {answer[name]} instead of {here[name]}" for name in here if answer[name] != here[name]]
-        other = [text for text in differing if not text.startswith("kernel ")]
+        differing = [name for name in here if answer[name] != here[name]]
+        other = [f"{name} {answer[name]} instead of {here[name]}" for name in differing if name != "kernel"]
         if other:
             raise DataError(
                 f"The executors have {', '.join(other)}; install the driver's versions on every node, else results "
