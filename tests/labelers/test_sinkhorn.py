@@ -9,7 +9,14 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from dips.labelers import _sinkhorn as module
-from dips.labelers._sinkhorn import regularization, sinkhorn
+from dips.labelers._sinkhorn import _potentials, _shared_out, regularization
+
+
+def sinkhorn(cost, row_mass, column_mass, reg, max_iter=1000):
+    """Transport plan (rows, columns) with the given marginals."""
+    log_kernel = -cost.T / reg
+    potentials = _potentials(lambda: [(log_kernel.copy(), row_mass)], column_mass, max_iter, tol=1e-6)
+    return _shared_out(log_kernel, potentials, row_mass).T
 
 
 def allocate(*problem, **settings):

@@ -60,27 +60,11 @@ def regularization(n: int, n_classes: int) -> float:
     return 0.1 if per_class >= 50 else 0.05
 
 
-def sinkhorn(
-    cost: Array, row_mass: Array, column_mass: Array, reg: float, max_iter: int = 1000, tol: float = 1e-6
-) -> Array:
-    """Entropic transport plan with the given marginals; warns where they are not met to `tol` of the total mass.
-
-    Examples
-    --------
-    >>> plan = sinkhorn(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2), np.ones(2), reg=0.01)
-    >>> plan.round(3) + 0.0
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    log_kernel = -cost.T / reg
-    potentials = _potentials(lambda: [(log_kernel.copy(), row_mass)], column_mass, max_iter, tol)
-    return _shared_out(log_kernel, potentials, row_mass).T
-
-
 def _potentials(blocks: Blocks, column_mass: Array, max_iter: int, tol: float) -> Array:
     """What each column adds to its entries of the log kernel (columns,), so that the plan meets both marginals.
 
-    The rows' potentials need not be kept: given those of the columns, every row is shared out exactly.
+    The rows' potentials need not be kept: given those of the columns, every row is shared out exactly. Warns where the
+    columns are not met to `tol` of the total mass.
     """
     potentials, is_open = np.where(column_mass > 0, 0.0, -np.inf), column_mass > 0
     error = np.inf
