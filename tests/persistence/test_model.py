@@ -42,6 +42,15 @@ def saved(tmp_path):
     return tmp_path / "model"
 
 
+def rewrite(folder, **changes):
+    """Change the manifest as somebody would who computes its checksum anew."""
+    from dips._persistence.model import _checksum
+
+    record = json.loads((folder / "manifest.json").read_text()) | changes
+    record.pop("sha256")
+    (folder / "manifest.json").write_text(json.dumps(record | {"sha256": _checksum(record)}))
+
+
 @pytest.mark.parametrize("y", [Y, np.where(Y == 1, "ill", "well"), Y + np.arange(Y.size) % 2 * 2])
 def test_a_loaded_model_answers_as_before(tmp_path, backbone, y):
     model = CuratedClassifier(backbone, random_state=0).fit(X, y)
@@ -58,6 +67,25 @@ def test_frames_with_categories_are_read_as_in_training(tmp_path):
     assert (load_model(tmp_path / "model").predict_proba(frame) == model.predict_proba(frame)).all()
     with pytest.raises(ModelError, match="has 1 columns, but the model was trained on 2"):
         load_model(tmp_path / "model").predict(frame[["a"]])
+
+
+def test_columns_of_a_frame_are_told_by_their_names(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "b": 5 * X[:, 1], "c": np.arange(len(X))})
+    model = CuratedClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(frame, Y)
+    save_model(model, tmp_path / "first")
+    save_model(load_model(tmp_path / "first"), tmp_path / "second")
+    loaded = load_model(tmp_path / "second")
+    assert (loaded.predict_proba(frame[["c", "b", "a"]]) == model.predict_proba(frame)).all()
+    assert (loaded.predict_proba(frame.to_numpy()) == model.predict_proba(frame)).all()
+    with pytest.raises(ModelError, match=r"differ in \['c', 'd'\]"):
+        loaded.predict(frame.rename(columns={"c": "d"}))
+
+
+@pytest.mark.parametrize("columns", [["a", "a"], ["a"], "ab", [1, 2]])
+def test_names_of_columns_that_do_not_fit_are_refused(saved, columns):
+    rewrite(saved, columns=columns)
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(saved)
 
 
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost", "torch"])
@@ -213,12 +241,8 @@ def test_a_folder_without_a_model_is_said(tmp_path):
 
 
 def test_names_of_files_cannot_lead_out_of_the_folder(saved):
-    from dips._persistence.model import _checksum
-
-    record = json.loads((saved / "manifest.json").read_text())
-    record.pop("sha256")
-    record["files"]["../outside.json"] = record["files"]["backbone.ubj"]
-    (saved / "manifest.json").write_text(json.dumps(record | {"sha256": _checksum(record)}))
+    files = json.loads((saved / "manifest.json").read_text())["files"]
+    rewrite(saved, files=files | {"../outside.json": files["backbone.ubj"]})
     with pytest.raises(ModelError, match="is missing"):
         load_model(saved)
 

@@ -32,6 +32,11 @@ def check_manifest(record: dict[str, Any], file_name: str) -> None:
     require(len({type(c) for c in classes}) == 1 and len(set(classes)) == len(classes), "its classes are not distinct")
     require(classes == sorted(classes), "its classes are not in order")
     require(isinstance(about, dict) and isinstance(about.get("target", ""), str), "what it says about itself")
+    columns = record.get("columns")  # not there in folders of earlier releases
+    if columns is not None:
+        require(isinstance(columns, list) and all(isinstance(c, str) for c in columns), "the names of its columns")
+        require(len(set(columns)) == len(columns), "a column is there twice")
+        require(categories is None or len(columns) == len(categories), "its columns and their categories differ")
     ids = about.get("ids", [])
     require(isinstance(ids, list) and all(isinstance(i, str) for i in ids), "the columns that name a row")
     if categories is not None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dips._data.containers import as_narwhals, is_frame, names_of
 from dips._data.encoder import TableEncoder
 from dips._files.prepare import Preparation
 from dips._files.read import Table, read_table
@@ -47,6 +48,7 @@ class SavedModel:
     preparation : turns tables into numbers and knows the schema of the input; None if the input is a matrix
     categories : those that :class:`~dips._data.encoder.TableEncoder` learned, one entry per column of a matrix
     about : the target, the settings and other facts worth keeping
+    columns : names of the columns of a matrix, where the table of the training had names
     notes : remarks on the table that was read last
     """
 
@@ -55,6 +57,7 @@ class SavedModel:
     preparation: Preparation | None = None
     categories: list[list[Any] | None] | None = None
     about: dict[str, Any] | None = None
+    columns: list[str] | None = None
     notes: tuple[str, ...] = ()
 
     def predict_proba(self, data: Any) -> Array:
@@ -105,7 +108,16 @@ class SavedModel:
         n = X.shape[1] if hasattr(X, "shape") else len(X[0])
         if n != len(self.categories):
             raise ModelError(f"The table has {n} columns, but the model was trained on {len(self.categories)}.")
-        return encoder.encode(X, learn=False)
+        return encoder.encode(self._by_name(X), learn=False)
+
+    def _by_name(self, X: Any) -> Any:
+        """Return a frame with its columns in the order of the training; refuse other columns."""
+        if self.columns is None or not is_frame(X):
+            return X
+        differing = sorted(map(str, set(names_of(X)) ^ set(self.columns)))
+        if differing:
+            raise ModelError(f"The columns of the table are not those of the training; they differ in {differing}.")
+        return as_narwhals(X).select(self.columns).to_native()
 
 
 def save_model(model: Any, folder: Path | str) -> None:
@@ -150,6 +162,7 @@ def save_model(model: Any, folder: Path | str) -> None:
         "backbone": backbone.name,
         "classes": saved.classes,
         "categories": saved.categories,
+        "columns": saved.columns,
         "about": saved.about or {},
         "versions": versions(),
         "files": {name: {"sha256": sha256(folder / name), "bytes": (folder / name).stat().st_size} for name in files},
@@ -204,7 +217,8 @@ def _loaded(folder: Path, backbone: Any) -> SavedModel:
     if preparation is not None:
         probe = np.zeros((1, len(preparation.features)), dtype=np.float32)
         check_answers(np.asarray(find_backbone(fitted).predict_proba(fitted, probe)), n_classes, path)
-    return SavedModel(fitted, record["classes"], preparation, record["categories"], record["about"])
+    columns = record.get("columns")  # not there in folders of earlier releases
+    return SavedModel(fitted, record["classes"], preparation, record["categories"], record["about"], columns)
 
 
 def versions() -> dict[str, str]:
@@ -251,13 +265,19 @@ def _from_classifier(model: Any) -> SavedModel:
     if model.multilabel_:
         raise UserError("A multi-label model has one backbone per label; save the entries of estimators_ one by one.")
     categories = None if model.encoder_ is None else _categories(model.encoder_)
-    return SavedModel(model.estimator_, [_plain(c) for c in model.classes_], None, categories)
+    classes = [_plain(c) for c in model.classes_]
+    return SavedModel(model.estimator_, classes, None, categories, columns=_names(model))
 
 
 def _from_network(model: PriorFittedClassifier) -> SavedModel:
     if not hasattr(model, "table_"):
         raise UserError("PriorFittedClassifier is not fitted; fit it before saving it.")
-    return SavedModel(model.table_, [_plain(c) for c in model.classes_], None, _categories(model.encoder_))
+    classes, categories = [_plain(c) for c in model.classes_], _categories(model.encoder_)
+    return SavedModel(model.table_, classes, None, categories, columns=_names(model))
+
+
+def _names(model: Any) -> list[str] | None:
+    return [str(name) for name in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None
 
 
 def _categories(encoder: TableEncoder) -> list[list[Any] | None]:
