@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -99,6 +100,17 @@ def test_hist_gradient_boosting_with_a_validation_set():
     estimator.set_fit_request(X_val=True, y_val=True)
     model = CuratedClassifier(estimator, random_state=0).fit(X, NAMES, X_val=VALID[0], y_val=VALID[1])
     assert model.estimator_.n_iter_ < 300
+
+
+@pytest.mark.parametrize("n", [60, len(X)])
+def test_a_validation_set_may_have_as_many_rows_as_x(n):
+    X_valid, codes = make_quadrants(n, random_state=1)
+    estimator = HistGradientBoostingClassifier(max_iter=20, early_stopping=True, n_iter_no_change=20)
+    estimator.set_fit_request(X_val=True, y_val=True, sample_weight_val=True)
+    valid = {"X_val": X_valid, "y_val": np.array(["no", "yes"])[codes], "sample_weight_val": np.arange(n) + 1.0}
+    model = PseudoLabelClassifier(estimator, random_state=0).fit(X, Y, **valid)
+    loss = log_loss(codes, model.predict_proba(X_valid), sample_weight=np.arange(n) + 1.0)
+    assert -model.estimator_.validation_score_[-1] == pytest.approx(loss, rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -23,6 +23,7 @@ from dips.backbones import find_backbone
 from dips.exceptions import InputError
 
 _PAIRS, _TABLES, _LABELS = ("eval_set",), ("X_val", "eval_X"), ("y_val", "eval_y")
+_OF_VALIDATION = (*_PAIRS, *_TABLES, *_LABELS, "sample_weight_val")  # of other rows, were there as many as in X
 _ONE_PER_ROW = ("base_margin", "init_score", "baseline")
 
 
@@ -67,7 +68,7 @@ def make_fit_params(
     encode : turns a table like X into what the backbone is trained on
     """
     _refuse_validation(params, estimator, labels)
-    by_row = {name: value for name, value in params.items() if _has_entries(value, n) and name not in _PAIRS}
+    by_row = {name: value for name, value in params.items() if _has_entries(value, n) and name not in _OF_VALIDATION}
     strange = [name for name in _ONE_PER_ROW if params.get(name) is not None and name not in by_row]
     if strange or (by_row and n_more):
         name = next(iter(strange or by_row))
