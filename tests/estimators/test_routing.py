@@ -124,6 +124,16 @@ def test_cat_features_of_catboost(kind):
     assert "cat_features" not in estimator.get_params()
 
 
+@pytest.mark.parametrize("columns", [["side"], [1]])
+def test_categories_of_lightgbm_are_given_by_name_or_place(columns):
+    lightgbm = pytest.importorskip("lightgbm")
+    frame = pd.DataFrame({"a": X[:, 0], "side": np.where(X[:, 1] > 0, "up", "down")})
+    estimator = lightgbm.LGBMClassifier(n_estimators=10, min_child_samples=5, n_jobs=1, verbosity=-1)
+    estimator.set_fit_request(categorical_feature=True)
+    model = PseudoLabelClassifier(estimator, random_state=0).fit(frame, Y, categorical_feature=columns)
+    assert model.estimator_.booster_.params["categorical_column"] == [1]
+
+
 def test_the_last_step_of_a_pipeline_is_given_its_arguments():
     Recorder.seen.clear()
     pipeline = make_pipeline(StandardScaler(), Recorder(max_iter=5).set_fit_request(note=True))

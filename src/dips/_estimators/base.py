@@ -138,7 +138,9 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
     ) -> Trainer:
         """Return what trains clones of the estimator on rows of the pool, the last `n_unlabeled` being X_unlabeled."""
         encode = partial(self._table, learn=False)
-        passed_on = make_fit_params(fit_params, estimator, pool.n_rows - n_unlabeled, n_unlabeled, labels, encode)
+        names = () if self.encoder_ is None else getattr(self, "feature_names_in_", ())
+        n = pool.n_rows - n_unlabeled
+        passed_on = make_fit_params(fit_params, estimator, n, n_unlabeled, labels, encode, names)
         estimator = code_class_weights(estimator, labels.classes)
         rng = check_random_state(self.random_state) if rng is None else rng
         return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, self._groups)

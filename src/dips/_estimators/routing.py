@@ -7,7 +7,7 @@ rows of each training, tables to validate on are encoded as X is, and their labe
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from dips.exceptions import InputError
 
 _PAIRS, _TABLES, _LABELS = ("eval_set",), ("X_val", "eval_X"), ("y_val", "eval_y")
 _OF_VALIDATION = (*_PAIRS, *_TABLES, *_LABELS, "sample_weight_val")  # of other rows, were there as many as in X
+_COLUMNS = ("categorical_feature",)
 _ONE_PER_ROW = ("base_margin", "init_score", "baseline")
 
 
@@ -55,7 +56,13 @@ def absorbed(estimator: BaseEstimator, params: dict[str, Any]) -> tuple[BaseEsti
 
 
 def make_fit_params(
-    params: dict[str, Any], estimator: BaseEstimator, n: int, n_more: int, labels: Labels, encode: Callable[[Any], Any]
+    params: dict[str, Any],
+    estimator: BaseEstimator,
+    n: int,
+    n_more: int,
+    labels: Labels,
+    encode: Callable[[Any], Any],
+    names: Sequence[str] = (),
 ) -> FitParams:
     """Return the arguments as the trainings need them.
 
@@ -66,6 +73,7 @@ def make_fit_params(
     n, n_more : rows of X, and of X_unlabeled
     labels : of the rows
     encode : turns a table like X into what the backbone is trained on
+    names : of its columns, where that is a matrix, which has none
     """
     _refuse_validation(params, estimator, labels)
     by_row = {name: value for name, value in params.items() if _has_entries(value, n) and name not in _OF_VALIDATION}
@@ -75,7 +83,8 @@ def make_fit_params(
         more = f", and none for the {n_more} rows of X_unlabeled" if by_row and n_more else ""
         raise InputError(f"{name} must have one entry per row: X has {n} rows, {name} has {_size(params[name])}{more}.")
     fixed = {name: value for name, value in params.items() if name not in by_row}
-    return FitParams(by_row, {name: _translated(name, value, labels, encode) for name, value in fixed.items()})
+    fixed = {name: _translated(name, value, labels, encode) for name, value in fixed.items()}
+    return FitParams(by_row, fixed | {name: _positions(fixed[name], names) for name in _COLUMNS if name in fixed})
 
 
 def requests_of(estimator: BaseEstimator | None) -> Any:
@@ -110,6 +119,14 @@ def _translated(name: str, value: Any, labels: Labels, encode: Callable[[Any], A
         return [(encode(X), _codes(name, y, labels.classes)) for X, y in pairs]
     one = encode if name in _TABLES else lambda y: _codes(name, y, labels.classes)
     return tuple(map(one, value)) if isinstance(value, tuple) else one(value)
+
+
+def _positions(columns: Any, names: Sequence[str]) -> Any:
+    """Return a list of columns with those that are named as positions."""
+    if not isinstance(columns, list):
+        return columns
+    places = {name: place for place, name in enumerate(names)}
+    return [places.get(column, column) for column in columns]
 
 
 def _codes(name: str, y: Any, classes: Array) -> Array:
