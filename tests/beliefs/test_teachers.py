@@ -1,10 +1,15 @@
 import numpy as np
 import pandas as pd
+import polars as pl
+import pytest
 import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
+from dips import PseudoLabelClassifier
 from dips._beliefs.asked_rows import AskedRows, _normal_ranks, linear_columns, numeric_columns
 from dips._beliefs.effort import Effort
 from dips._beliefs.teachers import HELPERS, BackboneTeacher, make_helpers
@@ -58,6 +63,23 @@ def test_frames_sparse_tables_and_gaps_become_numbers_and_images_do_not():
     assert numeric_columns(sp.csr_matrix(np.eye(3))).shape == (3, 3)
     assert np.isnan(numeric_columns(np.array([[np.inf, 1.0]]))[0, 0])
     assert numeric_columns(np.zeros((2, 4, 4, 3))) is None
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [pd.date_range("2020", periods=90), [["a", "list"]] * 90, [pd.Timestamp("2020").date()] * 90],
+    ids=["dates", "lists", "objects"],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_column_that_only_a_pipeline_can_read_is_missing(strange, make):
+    frame = make({"a": X[:, 0], "strange": list(strange), "b": X[:, 1]})
+    read = numeric_columns(frame)
+    assert np.isnan(read[:, 1]).all()
+    np.testing.assert_array_equal(read[:, [0, 2]], X[:, :2])
+    chosen = ColumnTransformer([("numbers", "passthrough", ["a", "b"])])
+    labels = np.append(Y, np.full(30, -1))
+    model = PseudoLabelClassifier(make_pipeline(chosen, LogisticRegression()), random_state=0).fit(frame, labels)
+    assert model.score(frame[:60], Y) > 0.9
     assert numeric_columns(["a", "b"]) is None
     assert numeric_columns(np.zeros((2, 0))) is None
 

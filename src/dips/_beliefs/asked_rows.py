@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from dips._data.containers import is_frame
+from dips._data.containers import as_narwhals, is_frame, n_rows
 from dips._data.encoder import TableEncoder
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
+from dips.exceptions import DipsError
 
 _MAX_DENSE_CELLS = 20_000_000  # a sparse table with more is left to the backbone
 _LARGEST = 1e30  # helpers compute in single precision, and a backbone that bins its columns may be given larger numbers
@@ -58,7 +59,7 @@ class AskedRows:
 def numeric_columns(X: Any) -> Array | None:
     """Return rows as numbers (m, p) that helpers can read, NaN where missing; None where there is no such view."""
     if is_frame(X):
-        X = TableEncoder().encode(X, learn=True)
+        X = _as_numbers(X)
     if sp.issparse(X):
         X = X.toarray() if np.prod(X.shape, dtype=float) <= _MAX_DENSE_CELLS else None
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub" or X.shape[1] == 0:
@@ -66,6 +67,17 @@ def numeric_columns(X: Any) -> Array | None:
     X = X.astype(np.float64)
     X[~np.isfinite(X)] = np.nan
     return np.clip(X, -_LARGEST, _LARGEST)
+
+
+def _as_numbers(frame: Any) -> Array:
+    """Return a frame as numbers (m, p); a column that only the user's transformers can read is missing."""
+    try:
+        return np.asarray(TableEncoder().encode(frame, learn=True))
+    except DipsError:
+        columns = [series.to_frame().to_native() for series in as_narwhals(frame).iter_columns()]
+        if len(columns) == 1:
+            return np.full((n_rows(frame), 1), np.nan)
+        return np.column_stack([_as_numbers(column) for column in columns])
 
 
 def linear_columns(X: Array) -> Array:
