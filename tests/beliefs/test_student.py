@@ -2,15 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics import log_loss, recall_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, characterize
 from dips._beliefs.student import drawn_classes, weighted_rows
+from dips._rounds.training import Trainer
 from dips.curators import Beliefs
 from dips.datasets import flip_labels
 
@@ -44,6 +48,29 @@ def test_labels_are_drawn_as_often_as_they_are_believed_but_given_ones_are_the_m
     classes = drawn_classes(belief, 1000, np.random.RandomState(0))
     assert (classes[:1000] == 1).all()
     assert classes[1000:].mean() == pytest.approx(0.7, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    "backbone",
+    [
+        HistGradientBoostingClassifier(max_iter=40, learning_rate=0.05, class_weight="balanced"),
+        make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced")),
+        RandomForestClassifier(50, min_samples_leaf=5, class_weight="balanced_subsample"),
+    ],
+    ids=lambda backbone: type(backbone).__name__,
+)
+def test_balanced_class_weights_balance_what_is_believed(backbone):
+    y = np.where(np.random.RandomState(0).uniform(size=600) < 0.1, Y, 0)  # class 1 is rare
+    alone = clone(backbone).fit(X[:200], y[:200])
+    student = PseudoLabelClassifier(backbone, random_state=0).fit(X, np.where(np.arange(600) < 200, y, -1))
+    assert recall_score(y, student.predict(X)) > recall_score(y, alone.predict(X)) - 0.1
+
+
+def test_balanced_class_weights_come_from_the_weights_of_rows():
+    trainer = Trainer(LogisticRegression(class_weight="balanced"), X, 2, np.arange(600.0), np.random.RandomState(0))
+    balanced = trainer.balanced_for(np.array([1, 1, 2]), np.array([0, 1, 1]), np.array([0.5, 0.5, 0.25]))
+    assert balanced.estimator.class_weight == {0: 1.5 / (2 * 0.5), 1: 1.5 / (2 * 1.0)}
+    assert trainer.estimator.class_weight == "balanced"
 
 
 def test_the_student_gives_better_probabilities_than_training_on_dirty_labels():

@@ -112,6 +112,7 @@ class BeliefTraining:
         at, weights = np.arange(rows.size), None
         if trainer.backbone.takes_beliefs(trainer.estimator):
             at, codes, weights = weighted_rows(belief)
+            trainer = trainer.balanced_for(rows[at], codes, weights)
         else:
             codes = drawn_classes(belief, n_labeled, trainer.rng)
         if not self.has_checkpoints:

@@ -23,6 +23,7 @@ from dips._tools.seeds import draw_seed
 from dips.backbones import find_backbone
 
 _PROBES = 32
+_LEAST_MASS = 1e-9
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
 
 
@@ -79,6 +80,21 @@ class Trainer:
         if self.sample_weight is not None:
             more = np.ones(pool.n_rows - self.pool.n_rows) if weights_of_more is None else weights_of_more
             trainer.sample_weight = np.append(self.sample_weight, more)
+        return trainer
+
+    def balanced_for(self, rows: Rows, labels: Array, weights: Array) -> Trainer:
+        """Return the trainer with the class weights that balance rows of these weights, if its user asks for balance.
+
+        Most libraries balance by counts: a row that stands there once for every plausible class would count for each.
+        """
+        weights = weights if self.sample_weight is None else weights * self.sample_weight[rows]
+        mass = np.bincount(labels, weights, minlength=self.n_classes)
+        balance = dict(enumerate((mass.sum() / (self.n_classes * np.maximum(mass, _LEAST_MASS))).tolist()))
+        params = self.estimator.get_params()
+        settings = {name: balance for name, value in params.items() if _asks_for_balance(name, value)}
+        trainer = copy(self)
+        if settings:
+            trainer.estimator = self.backbone.clone(self.estimator).set_params(**settings)
         return trainer
 
     def fit(
@@ -235,6 +251,11 @@ class Trainer:
 
     def _n_workers(self) -> int:
         return 1 if self.backbone.one_at_a_time else effective_n_jobs(self.n_jobs)
+
+
+def _asks_for_balance(parameter: str, value: Any) -> bool:
+    is_class_weight = parameter.rpartition("__")[2] == "class_weight"
+    return is_class_weight and isinstance(value, str) and value in ("balanced", "balanced_subsample")
 
 
 def _length(draw: tuple[int, dict[str, Any]]) -> int:
