@@ -15,8 +15,8 @@ def training_and_test(
 ) -> Iterator[tuple[Array, Array]]:
     """Masks of the training and the test rows of each fold: every class is dealt out evenly, in the given order.
 
-    The only row of a class, or its only group, is in every training part, so that every model knows all the classes.
-    No group is divided otherwise.
+    The only row of a class, or its only group, is in every training part, so that every model knows all the classes;
+    and so are all rows of a class whose groups are all in one fold. No group is divided otherwise.
 
     Examples
     --------
@@ -28,11 +28,9 @@ def training_and_test(
     if groups is None:
         fold = np.empty(labels.size, dtype=np.intp)
         fold[order[np.argsort(labels[order], kind="stable")]] = np.arange(labels.size) % n_folds
-        is_only, n_parts = np.bincount(labels)[labels] == 1, min(n_folds, labels.size)
+        n_parts = min(n_folds, labels.size)
     else:
         n_parts = min(n_folds, np.unique(groups).size)
         fold = grouped_folds(labels, groups, n_parts, order)
-        pairs = np.unique(np.column_stack([labels, groups]), axis=0)
-        is_only = np.bincount(pairs[:, 0])[labels] == 1
     for k in range(n_parts):
-        yield (fold != k) | is_only, fold == k
+        yield (fold != k) | ~np.isin(labels, labels[fold != k]), fold == k
