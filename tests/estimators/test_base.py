@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dips import CuratedClassifier, PseudoLabelClassifier
+from dips.datasets import make_quadrants
 
 RNG = np.random.RandomState(0)
 FRAME = pd.DataFrame({"age": RNG.randint(20, 80, 80), "ward": RNG.choice(["east", "west"], 80)})
@@ -115,3 +116,17 @@ def test_every_class_needs_a_labeled_row_that_weighs():
     with pytest.raises(ValueError, match="every labeled row of class 0 of label 'a'"):
         CuratedClassifier(trees()).fit(AGE, both, sample_weight=TRUTH)
     assert quick().fit(AGE, Y, sample_weight=(Y != -1).astype(float)).classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("curator", ["auto", "adaptive"])
+def test_rows_of_the_unlabeled_table_belong_to_no_group(curator):
+    X, y = make_quadrants(90, random_state=0)
+    backbone = HistGradientBoostingClassifier(max_iter=10)
+    model = PseudoLabelClassifier(backbone, curator=curator, random_state=0).keep_together(np.arange(40) // 4)
+    assert len(model.fit(X[:40], y[:40], X[40:]).samples_) == 90
+
+
+def test_every_row_needs_a_group():
+    X, y = make_quadrants(40, random_state=0)
+    with pytest.raises(ValueError, match=r"group of every row of X, 40 of them; got \(39,\)"):
+        CuratedClassifier(random_state=0).keep_together(np.arange(39)).fit(X, y)

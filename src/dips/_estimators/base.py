@@ -23,7 +23,7 @@ from dips._data.pool import NumberedPool, StackedPool, TablePool
 from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
 from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
-from dips._estimators.validation import code_class_weights, or_default
+from dips._estimators.validation import check_groups, code_class_weights, or_default
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._spark.executors import task_cpus
@@ -143,7 +143,8 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         passed_on = make_fit_params(fit_params, estimator, n, n_unlabeled, labels, encode, names)
         estimator = code_class_weights(estimator, labels.classes)
         rng = check_random_state(self.random_state) if rng is None else rng
-        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, self._groups)
+        groups = None if self._groups is None else check_groups(self._groups, n, n_unlabeled)
+        return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, groups)
 
     def _keep(
         self,

@@ -91,6 +91,14 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
     return weights
 
 
+def check_groups(groups: Array, n: int, n_unlabeled: int) -> Array:
+    """Return the group of each of n rows and of so many more, each of which is a group of its own."""
+    if np.shape(groups) != (n,):
+        raise InputError(f"keep_together needs the group of every row of X, {n} of them; got {np.shape(groups)}.")
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.append(codes, n + np.arange(n_unlabeled))
+
+
 def append_unlabeled(
     targets: list[Labels], weights: Array | None, verified: list[Verified], n_unlabeled: int
 ) -> tuple[list[Labels], Array | None, list[Verified]]:
