@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from xgboost import XGBClassifier
 
+from dips import PseudoLabelClassifier
 from dips._data.containers import is_frame, n_rows, stack
 from dips._data.encoder import TableEncoder
 from dips.exceptions import InputError
@@ -127,6 +129,24 @@ def test_ordered_categories_must_be_the_same_to_be_stacked():
             stack(X, frame(["small"], order[:2]))
     with pytest.raises(ValueError, match="Column 'size' has ordered categories that differ"):
         stack(frames[0](["small"], order), pd.DataFrame({"size": ["medium"]}))
+
+
+@pytest.mark.parametrize(("first", "second"), [(["x", "y"], ["y", "z"]), ([1, 2], [3, 2])])
+def test_categories_stay_categories_where_the_two_tables_have_different_ones(first, second):
+    X, other = (pd.DataFrame({"a": 0.5, "ward": pd.Categorical(values)}) for values in (first, second))
+    both = stack(X, other)["ward"]
+    assert both.cat.categories.tolist() == list(dict.fromkeys(first + second))
+    assert both.tolist() == first + second
+    assert X["ward"].cat.categories.tolist() == sorted(first)  # nothing of the user's is changed
+
+
+def test_native_categories_of_a_backbone_may_differ_between_labeled_and_unlabeled_rows():
+    rng, y = np.random.RandomState(0), np.arange(80) % 2
+    X = pd.DataFrame({"a": y + rng.normal(size=80), "ward": pd.Categorical(rng.choice(["p", "q"], 80))})
+    U = pd.DataFrame({"a": rng.normal(size=90), "ward": pd.Categorical(rng.choice(["o", "q"], 90))})
+    model = PseudoLabelClassifier(XGBClassifier(n_estimators=5, enable_categorical=True), random_state=0).fit(X, y, U)
+    assert model.score(X, y) > 0.6
+    assert model.predict_proba(U).shape == (90, 2)
 
 
 def test_frames_of_two_libraries_are_not_stacked():

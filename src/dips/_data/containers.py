@@ -149,6 +149,8 @@ def _are_series(X: Any, other: Any) -> bool:
 
 
 def _stack_frames(X: Any, other: Any) -> Any:
+    if isinstance(X, pd.DataFrame):
+        X, other = _with_all_categories(X, other)
     if isinstance(X, pd.DataFrame | pd.Series):
         return pd.concat([X, other], ignore_index=bool(X.index.append(other.index).has_duplicates))
     if library(X) == "polars":
@@ -156,6 +158,17 @@ def _stack_frames(X: Any, other: Any) -> Any:
 
         return pl.concat([X, other], how="vertical_relaxed")
     return nw.concat([as_narwhals(X), as_narwhals(other)], how="vertical").to_native()
+
+
+def _with_all_categories(X: pd.DataFrame, other: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give columns of categories those of both frames; where they differ, pandas would make texts of them."""
+    dtypes = {}
+    for name in X.columns:
+        mine, others = X[name].dtype, other[name].dtype
+        both_have = isinstance(mine, pd.CategoricalDtype) and isinstance(others, pd.CategoricalDtype)
+        if both_have and mine != others:
+            dtypes[name] = pd.CategoricalDtype(X[name].cat.categories.union(other[name].cat.categories, sort=False))
+    return (X.astype(dtypes), other.astype(dtypes)) if dtypes else (X, other)
 
 
 def _check_alike(name: Any, mine: Any, others: Any) -> None:
