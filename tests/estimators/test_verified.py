@@ -85,7 +85,8 @@ def test_texts_and_frames_will_do():
 
 def test_what_is_not_a_mask_is_refused():
     clf = CuratedClassifier(backbone())
-    for verified in ([True], np.full(60, 2), np.full(60, "yes")):
+    half = pd.Series(np.where(WRONG, True, pd.NA), dtype="boolean")
+    for verified in ([True], np.full(60, 2), np.full(60, "yes"), np.full(60, np.nan), half):
         with pytest.raises(InputError, match="verified must be a mask of shape"):
             clf.fit(X, NOISY, verified=verified)
     with pytest.raises(InputError, match="say which are, with verified"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dips._data.labels import UNLABELED, Labels, encode_targets, encode_values
 from dips._tools.arrays import Array, Rows
@@ -62,7 +63,8 @@ def _mask(verified: Any, n: int, n_targets: int) -> Array:
     """One column of booleans per target; a single one serves all of them."""
     mask = np.asarray(verified)
     fits = mask.shape == (n,) or (n_targets > 1 and mask.shape == (n, n_targets))
-    is_mask = mask.dtype == bool or (mask.dtype.kind in "iufO" and np.isin(mask, (0, 1)).all())
+    known = not pd.isna(mask).any()
+    is_mask = mask.dtype == bool or (known and mask.dtype.kind in "iufO" and np.isin(mask, (0, 1)).all())
     if not (fits and is_mask):
         wanted = f"({n},)" if n_targets == 1 else f"({n},) or ({n}, {n_targets})"
         raise InputError(
