@@ -73,6 +73,18 @@ def test_balanced_class_weights_come_from_the_weights_of_rows():
     assert trainer.estimator.class_weight == "balanced"
 
 
+@pytest.mark.parametrize("scale", [1 / 1024, 4])
+def test_only_the_ratios_of_weights_count(scale):
+    weights = np.random.RandomState(0).uniform(0.5, 1.5, size=600)
+    backbone = RandomForestClassifier(10, min_samples_leaf=5)
+    fits = [
+        PseudoLabelClassifier(backbone, random_state=0).fit(X, PARTLY, sample_weight=w)
+        for w in (weights, weights * scale)
+    ]
+    np.testing.assert_allclose(*(fit.samples_["p_wrong"] for fit in fits), atol=1e-6)
+    np.testing.assert_allclose(*(fit.predict_proba(X) for fit in fits), atol=1e-6)
+
+
 def test_the_student_gives_better_probabilities_than_training_on_dirty_labels():
     supervised = XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3).fit(X[:200], NOISY)
     student = PseudoLabelClassifier(random_state=0).fit(X, PARTLY)

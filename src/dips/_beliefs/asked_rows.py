@@ -34,7 +34,7 @@ class AskedRows:
     table : (n + m rows) as the pool has them
     numbers : (n + m, p) the same as numbers, NaN where missing; None where they cannot be read as such
     linear : (n + m, q) columns for linear models; None as above
-    weights : (n,) of the labeled rows; None if they all weigh the same
+    weights : (n,) of the labeled rows, 1 on average; None if they all weigh the same
     """
 
     labeled: Rows
@@ -52,8 +52,13 @@ class AskedRows:
         table = trainer.pool.take(np.concatenate([labeled, others]))
         numbers = numeric_columns(table)
         linear = None if numbers is None else linear_columns(numbers)
-        weights = None if trainer.sample_weight is None else trainer.sample_weight[labeled]
+        weights = None if trainer.sample_weight is None else _of_mean_1(trainer.sample_weight[labeled])
         return cls(labeled, others, made.size, table, numbers, linear, weights)
+
+
+def _of_mean_1(weights: Array) -> Array:
+    """Return weights on the scale that the penalties of the helpers are made for."""
+    return np.asarray(weights / weights.mean())
 
 
 def numeric_columns(X: Any) -> Array | None:
