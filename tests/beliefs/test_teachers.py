@@ -114,3 +114,13 @@ def test_ranks_are_those_of_scikit_learn():
     table[rng.uniform(size=500) < 0.3, 3] = np.nan
     theirs = QuantileTransformer(n_quantiles=200, output_distribution="normal").fit_transform(table)
     np.testing.assert_allclose(_normal_ranks(table), np.clip(theirs, -3, 3), atol=1e-9)
+
+
+def test_a_column_of_many_rows_may_have_few_values(recwarn):
+    X = np.random.RandomState(0).normal(size=(20_001, 2))
+    X[:, 1] = np.nan
+    X[[5, 77, 101], 1] = [1.0, 2.0, 3.0]
+    columns = linear_columns(X)
+    assert columns[5, 1] < columns[77, 1] < columns[101, 1]
+    assert np.isfinite(columns).all()
+    assert not recwarn.list

@@ -114,11 +114,20 @@ def _normal_ranks(X: Array) -> Array:
 
     As scikit-learn's QuantileTransformer, in less than half the time.
     """
-    sample, shares = X[:: max(1, len(X) // _MAX_RANKED)], np.linspace(0, 1, min(_N_QUANTILES, len(X)))
-    ranks = np.empty(X.shape)
-    for column, quantiles, rank in zip(X.T, np.nanquantile(sample, shares, axis=0).T, ranks.T, strict=True):
+    ranks, shares = np.empty(X.shape), np.linspace(0, 1, min(_N_QUANTILES, len(X)))
+    for column, quantiles, rank in zip(X.T, _quantiles(X, shares).T, ranks.T, strict=True):
         rank[:] = np.interp(column, quantiles, shares)
         if (quantiles[1:] == quantiles[:-1]).any():  # equal values get their mean rank
             rank[:] = (rank - np.interp(-column, -quantiles[::-1], -shares[::-1])) / 2
         rank[column <= quantiles[0]], rank[column >= quantiles[-1]] = 0, 1
     return np.clip(ndtri(ranks), -3, 3)
+
+
+def _quantiles(X: Array, shares: Array) -> Array:
+    """Return quantiles (k, p) of columns over a sample of the rows, or over all if the sample has no value of one."""
+    sample = X[:: max(1, len(X) // _MAX_RANKED)]
+    is_rare = np.isnan(sample).all(axis=0)
+    quantiles = np.empty((shares.size, X.shape[1]))
+    for rows, columns in ((sample, ~is_rare), (X, is_rare)):
+        quantiles[:, columns] = np.nanquantile(rows[:, columns], shares, axis=0)
+    return quantiles
