@@ -73,6 +73,15 @@ def test_balanced_class_weights_come_from_the_weights_of_rows():
     assert trainer.estimator.class_weight == "balanced"
 
 
+@pytest.mark.parametrize("curator", ["auto", "adaptive"])
+@pytest.mark.parametrize("n", [1, 2])
+def test_few_labels_may_weigh_something(n, curator):
+    heavy = np.concatenate([np.flatnonzero(Y[:60] == c)[:n] for c in (0, 1)])
+    weights = np.isin(np.arange(60), heavy).astype(float)
+    model = CuratedClassifier(XGBClassifier(n_estimators=5), curator=curator, random_state=0)
+    assert np.isfinite(model.fit(X[:60], Y[:60], sample_weight=weights).predict_proba(X)).all()
+
+
 @pytest.mark.parametrize("scale", [1 / 1024, 4])
 def test_only_the_ratios_of_weights_count(scale):
     weights = np.random.RandomState(0).uniform(0.5, 1.5, size=600)

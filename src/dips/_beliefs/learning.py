@@ -76,7 +76,8 @@ def learn_beliefs(
     review = Review(labels, verified, _few(rows.linear, labels.size) if verified.mask.any() else None)
     teachers = _make_teachers(trainer, rows, effort)
     order, groups = rng.permutation(labels.size), trainer.groups_of(labeled)
-    ask = partial(_ask, labels, list(training_and_test(labels, effort.n_folds, order, groups)), rng)
+    strata = trainer.strata_of(labeled, labels)
+    ask = partial(_ask, labels, strata, list(training_and_test(strata, effort.n_folds, order, groups)), rng)
 
     answers = ask(teachers)
     noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, verified)
@@ -129,6 +130,7 @@ def _make_teachers(trainer: Trainer, rows: AskedRows, effort: Effort) -> list[Te
 
 def _ask(
     labels: Array,
+    strata: Array,
     folds: Sequence[tuple[Array, Array]],
     rng: np.random.RandomState,
     teachers: Sequence[Teacher],
@@ -139,17 +141,17 @@ def _ask(
     tests = [np.flatnonzero(test) for _, test in folds]
     answers = []
     for teacher in teachers:
-        trainings = [_training_rows(train, right, labels, teacher.max_rows, rng) for train, _ in folds]
+        trainings = [_training_rows(train, right, strata, teacher.max_rows, rng) for train, _ in folds]
         answers.append(teacher.answer(trainings, tests, labels))
     return answers
 
 
-def _training_rows(train: Array, right: Array, labels: Array, most: int, rng: np.random.RandomState) -> Rows:
-    """Positions to train on: `most` of the right labels at most, and at least one of every class that the fold has."""
+def _training_rows(train: Array, right: Array, strata: Array, most: int, rng: np.random.RandomState) -> Rows:
+    """Positions to train on: `most` of the right labels at most, and at least one of every stratum that the fold has."""
     rows = np.flatnonzero(train & right)
     if rows.size > most:
         rows = np.sort(rng.choice(rows, most, replace=False))
     everywhere = np.flatnonzero(train)
-    classes, first = np.unique(labels[everywhere], return_index=True)
-    missing = ~np.isin(classes, labels[rows])
+    distinct, first = np.unique(strata[everywhere], return_index=True)
+    missing = ~np.isin(distinct, strata[rows])
     return np.concatenate([rows, everywhere[first[missing]]])

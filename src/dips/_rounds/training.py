@@ -133,7 +133,8 @@ class Trainer:
 
         The only row of a class is the exception: every model is trained on it, because it must know all classes.
         """
-        folds = list(training_and_test(labels, n_folds, self.rng.permutation(labels.size), self.groups_of(rows)))
+        order, strata = self.rng.permutation(labels.size), self.strata_of(rows, labels)
+        folds = list(training_and_test(strata, n_folds, order, self.groups_of(rows)))
         trainings = [(rows[train], labels[train]) for train, _ in folds]
         predicted = self.fit_and_predict(trainings, [rows[test] for _, test in folds])
         p = np.empty((rows.size, self.n_classes))
@@ -144,6 +145,13 @@ class Trainer:
     def groups_of(self, rows: Rows) -> Array | None:
         """Return the groups of the given rows of the pool, where there are any."""
         return None if self.groups is None else self.groups[rows]
+
+    def strata_of(self, rows: Rows, labels: Array) -> Array:
+        """Return what folds deal out evenly: classes, and in each class those rows apart that weigh nothing.
+
+        So every training part has rows of each class that weigh something.
+        """
+        return labels if self.sample_weight is None else 2 * labels + (self.sample_weight[rows] == 0)
 
     def fit_and_predict(self, trainings: Sequence[tuple[Rows, Array]], targets: Sequence[Rows]) -> Iterable[Array]:
         """Train a clone on each set of rows and labels; yield its class probabilities of the targets, in order."""
