@@ -81,6 +81,14 @@ def test_columns_of_a_frame_are_told_by_their_names(tmp_path):
         loaded.predict(frame.rename(columns={"c": "d"}))
 
 
+def test_columns_of_native_categories_are_told_by_their_names(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "side": pd.Categorical(np.where(X[:, 1] > 0, "up", "down"))})
+    model = CuratedClassifier(XGBClassifier(n_estimators=10, enable_categorical=True), random_state=0).fit(frame, Y)
+    save_model(model, tmp_path / "model")
+    answers = load_model(tmp_path / "model").predict_proba(frame[["side", "a"]])
+    assert (answers == model.predict_proba(frame)).all()
+
+
 @pytest.mark.parametrize("columns", [["a", "a"], ["a"], "ab", [1, 2]])
 def test_names_of_columns_that_do_not_fit_are_refused(saved, columns):
     rewrite(saved, columns=columns)

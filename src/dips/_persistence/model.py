@@ -102,7 +102,7 @@ class SavedModel:
 
     def _encoded(self, X: Any) -> Any:
         if self.categories is None:
-            return X
+            return self._by_name(X)
         encoder = TableEncoder()
         encoder.categories_ = self.categories
         n = X.shape[1] if hasattr(X, "shape") else len(X[0])
