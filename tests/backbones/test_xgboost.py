@@ -173,3 +173,15 @@ def test_training_on_batches_is_training_on_the_table(n_classes, weighted):
 def test_other_settings_are_not_trained_on_batches(settings):
     estimator = xgboost(**settings)
     assert not find_backbone(estimator).takes_batches(estimator)
+
+
+@pytest.mark.parametrize("missing", [np.nan, 0.0, -999.0])
+def test_a_stored_model_knows_which_value_is_missing(tmp_path, missing):
+    X, y, _ = table(2)
+    X = np.where(X > 1, missing, X)
+    fitted = xgboost(missing=missing).fit(X, y)
+    backbone = find_backbone(fitted)
+    backbone.save(fitted, tmp_path / "model.ubj")
+    loaded = backbone.load(tmp_path / "model.ubj")
+    assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
+    assert not fitted.get_booster().attributes()

@@ -17,6 +17,7 @@ from dips.backbones._registry import register_backbone
 from dips.backbones._stored_xgboost import check_xgboost
 from dips.exceptions import InputError
 
+_MISSING = "dips_missing"  # an attribute of a stored booster
 _OBJECTIVES = ("binary:logistic", "multi:softprob", "multi:softmax")
 
 
@@ -171,8 +172,11 @@ class XGBoost(StagedBackbone):
         return drawn
 
     def save(self, fitted: BaseEstimator, path: Path) -> None:
-        """Write XGBoost's own binary form."""
+        """Write XGBoost's own binary form, and with it which value is missing, which the form does not say."""
+        booster, missing = fitted.get_booster(), float(fitted.missing)
+        booster.set_attr(**{_MISSING: None if np.isnan(missing) else repr(missing)})
         fitted.save_model(path)
+        booster.set_attr(**{_MISSING: None})
 
     def check_file(self, path: Path, n_features: int | None, n_classes: int) -> None:
         """Look at every tree."""
@@ -184,6 +188,9 @@ class XGBoost(StagedBackbone):
 
         model = XGBClassifier() if unfitted is None else unfitted
         model.load_model(path)
+        missing = model.get_booster().attr(_MISSING)
+        if missing is not None:
+            model.missing = float(missing)
         return model
 
 
