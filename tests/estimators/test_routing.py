@@ -75,6 +75,28 @@ def test_a_validation_set_is_given_as_x_and_y_are(kind, pairs):
     assert set(model.predict(X)) == {"no", "yes"}
 
 
+class Watcher:
+    """A callback of LightGBM that keeps the models it was called for."""
+
+    def __init__(self):
+        self.models = []
+
+    def __call__(self, training):
+        if training.iteration == 0:
+            self.models.append(training.model)
+
+    def __deepcopy__(self, memo):
+        return Watcher()
+
+
+def test_trainings_side_by_side_share_no_callback():
+    lightgbm = pytest.importorskip("lightgbm")
+    estimator = lightgbm.LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1).set_fit_request(callbacks=True)
+    watcher = Watcher()
+    model = CuratedClassifier(estimator, random_state=0, n_jobs=2).fit(X, NAMES, callbacks=[watcher])
+    assert watcher.models == [model.estimator_.booster_]
+
+
 def test_xgboost_with_a_validation_set():
     estimator = XGBClassifier(n_estimators=10, n_jobs=1).set_fit_request(eval_set=True, verbose=True)
     frame = pd.DataFrame({"a": X[:, 0], "side": np.where(X[:, 1] > 0, "up", "down")})

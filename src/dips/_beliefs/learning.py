@@ -147,7 +147,7 @@ def _ask(
 
 
 def _training_rows(train: Array, right: Array, strata: Array, most: int, rng: np.random.RandomState) -> Rows:
-    """Positions to train on: `most` of the right labels at most, and at least one of every stratum that the fold has."""
+    """Positions to train on: at most `most` of the right labels, and at least one of every stratum in the fold."""
     rows = np.flatnonzero(train & right)
     if rows.size > most:
         rows = np.sort(rng.choice(rows, most, replace=False))

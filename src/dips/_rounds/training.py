@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -158,7 +158,7 @@ class Trainer:
         seeds = [draw_seed(self.rng) for _ in trainings]
 
         def one(training: tuple[Rows, Array], wanted: Rows, seed: int) -> Array:
-            member = self._fit(self._prepared(seed, training[0].size, alone=False), *training, seed)
+            member = self._fit(self._prepared(seed, training[0].size, alone=False), *training, seed, alone=False)
             return self.predict(member, wanted)
 
         return self._in_parallel(one, zip(trainings, targets, seeds, strict=True))
@@ -186,7 +186,7 @@ class Trainer:
         probes = self.pool.take(targets[:_PROBES])
 
         def one_member(seed: int, varied: dict[str, Any]) -> Callable[[Any], Array]:
-            member = self._fit(self._prepared(seed, rows.size, varied, alone=False), rows, labels, seed)
+            member = self._fit(self._prepared(seed, rows.size, varied, alone=False), rows, labels, seed, alone=False)
             if self._n_workers() == 1:
                 self.backbone.release_threads(member, self.estimator)  # few rows to train on, many to look at
             return self.backbone.predictor(member, probes, targets.size)
@@ -201,10 +201,13 @@ class Trainer:
         seed: int,
         watch: Watch | None = None,
         weights: Array | None = None,
+        alone: bool = True,
     ) -> BaseEstimator:
         if self.sample_weight is not None:
             weights = self.sample_weight[rows] if weights is None else weights * self.sample_weight[rows]
         more = self.fit_params.at(rows)
+        if "callbacks" in more and self._is_crowded(alone):
+            more["callbacks"] = deepcopy(more["callbacks"])  # one that counts rounds would count those of all fits
         passed_on: dict[str, Any] = {"fit_params": more} if more else {}  # a family may know of none
         with self.backbone.seeding(seed):
             if watch is None and not more and self._come_in_batches(rows) and self.backbone.takes_batches(estimator):
@@ -244,10 +247,12 @@ class Trainer:
 
     def _must_share(self, n_threads: int | None, n_rows: int, alone: bool) -> bool:
         """Whether a training gets one thread instead of those that the user, or else the library, gives it."""
-        is_crowded = not alone and self._n_workers() > 1
         if n_threads is not None:
-            return is_crowded
-        return (is_crowded or self._is_small(n_rows)) and not self.backbone.one_thread_by_default
+            return self._is_crowded(alone)
+        return (self._is_crowded(alone) or self._is_small(n_rows)) and not self.backbone.one_thread_by_default
+
+    def _is_crowded(self, alone: bool) -> bool:
+        return not alone and self._n_workers() > 1
 
     def _is_small(self, n_rows: int) -> bool:
         return 0 < n_rows * self.pool.n_columns < _FEW_CELLS
