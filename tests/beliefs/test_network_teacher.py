@@ -56,6 +56,7 @@ def test_it_teaches_where_it_is_asked_to(table):
         (5_000, 2, np.zeros((1, 1)), "5000 labels"),
         (100, 11, np.zeros((1, 1)), "11 classes"),
         (100, 2, np.array([["text"]], dtype=object), "dense arrays of numbers"),
+        (100, 2, pd.DataFrame({"when": pd.date_range("2020", periods=3)}), "teachers: Column 'when' holds dates"),
     ],
 )
 def test_it_abstains_from_what_it_was_not_made_for(n_labels, n_classes, X, why):

@@ -11,10 +11,12 @@ import numpy as np
 
 from dips._beliefs.teachers import Answers, Teacher
 from dips._data.containers import is_frame, n_rows, take
+from dips._data.encoder import TableEncoder
 from dips._data.labels import UNLABELED
 from dips._tools.arrays import Array, Rows
 from dips._tools.seeds import draw_seed
 from dips._tools.warnings import warn
+from dips.exceptions import DipsError
 from dips.network import PriorFittedClassifier
 from dips.network._limits import MAX_CLASSES
 
@@ -36,8 +38,18 @@ def _unreadable(X: Any, n_labeled: int, n_classes: int) -> str | None:
         return f"the table has {n_labeled} labels, and it reads at most {MAX_LABELS}"
     if n_classes > MAX_CLASSES:
         return f"the labels name {n_classes} classes, and it tells at most {MAX_CLASSES} apart"
-    if not is_frame(X) and not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"):
+    if is_frame(X):
+        return _unreadable_column(X)
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"):
         return "it reads data frames and dense arrays of numbers"
+    return None
+
+
+def _unreadable_column(frame: Any) -> str | None:
+    try:
+        TableEncoder().encode(frame, learn=True)
+    except DipsError as error:
+        return str(error).partition("; ")[0].rstrip(".")
     return None
 
 
