@@ -59,6 +59,15 @@ def test_the_positive_class_can_be_chosen():
     refused("'maybe' is not among the labels of 'y': no, yes", ["no", "yes"] * 5, positive="maybe")
 
 
+def test_the_positive_class_is_the_rarer_of_two_words_and_otherwise_the_last():
+    assert target(["fraud"] * 6 + ["legal"] * 7).positive == 0
+    assert target(["fraud"] * 7 + ["legal"] * 6).positive == 1
+    assert target(["fraud"] * 5 + ["legal"] * 5).positive == 1
+    assert target([0] * 6 + [1] * 7).positive == 1
+    assert target([False] * 6 + [True] * 7).positive == 1
+    assert target(["a"] * 6 + ["b"] * 8 + ["c"] * 8).positive == 2
+
+
 @pytest.mark.parametrize(
     ("labels", "words"),
     [

@@ -7,6 +7,7 @@ import pytest
 from dips import audit, fit
 from dips._beliefs import learning
 from dips._files import Preparation
+from dips._study.baseline import imbalance_notes
 from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.duplicates import Duplicates
@@ -284,6 +285,20 @@ def test_a_rare_class_has_the_baseline_beside_its_scores_and_a_metric_suggested(
         "The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is 50.0 %"
         in warnings
     )
+
+
+@pytest.mark.parametrize(
+    ("rare", "usual", "options"),
+    [
+        ("fraud", "legal", "metric='average_precision'"),
+        ("1", "0", "metric='average_precision'"),
+        ("0", "1", "metric='average_precision' and positive='0'"),
+    ],
+)
+def test_the_metric_suggested_for_a_rare_class_is_about_that_class(rare, usual, options):
+    frame = pd.DataFrame({"a": np.arange(100.0), "outcome": [rare] * 6 + [usual] * 94})
+    target = read_data(frame, Settings(target="outcome")).target
+    assert imbalance_notes(target, "accuracy")[0].endswith(f"Decide by {options}.")
 
 
 def test_what_was_found_while_reading_is_stored_in_the_run(tmp_path):

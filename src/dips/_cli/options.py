@@ -175,7 +175,10 @@ KeptLabels = Annotated[
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(help="The class that ROC AUC, F1 and average precision are about.  [default: the last in order]"),
+    typer.Option(
+        help="The class that F1, average precision and the report's curves are about.  "
+        "[default: the rarer of two words, otherwise the last in order]"
+    ),
 ]
 MetricName = Annotated[str, typer.Option(help="The metric that decides: {metrics}.")]
 Costs = Annotated[

@@ -36,7 +36,7 @@ class Target:
     ----------
     name : of the column
     labels : codes and classes
-    positive : position of the class that ROC AUC, average precision and the report ask for
+    positive : position of the class that F1, average precision and the report's curves are about
     notes : sentences on what was taken for what
     words : spellings of one label, and words for "no label", that were found
     """
@@ -105,7 +105,7 @@ def read_target(
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, use {mark}.")
-    return Target(name, labels, _position(positive, classes, name), notes, words)
+    return Target(name, labels, _position(positive, labels, name), notes, words)
 
 
 def _nearest(name: str, names: list[str]) -> str:
@@ -225,9 +225,13 @@ def _as_booleans(labels: Labels) -> Labels:
     return labels.renamed([text == "True" for text in texts]) if set(texts) <= {"True", "False"} else labels
 
 
-def _position(positive: str | None, classes: list[Any], name: str) -> int:
+def _position(positive: str | None, labels: Labels, name: str) -> int:
+    """Position of the positive class; if none is named, the rarer of two words, or the last (1, True)."""
+    classes = labels.classes.tolist()
     if positive is None:
-        return len(classes) - 1
+        counts = np.bincount(labels.codes[labels.is_labeled], minlength=len(classes))
+        are_two_words = len(classes) == 2 and all(isinstance(c, str) for c in classes)
+        return 0 if are_two_words and counts[0] < counts[1] else len(classes) - 1
     for code, c in enumerate(classes):
         if str(c) == str(positive):
             return code

@@ -39,16 +39,19 @@ def imbalance_notes(target: Target, metric: str) -> list[str]:
         return []
     counts = np.bincount(target.codes[target.is_labeled])
     rare = ", ".join(f"{c!r} {n:,}" for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
-    better = option("metric", better_metric(target))
     return [
         f"{100 * most['share']:.1f} % of the labels are {most['label']!r} ({rare} rows): always answering that is as "
-        f"accurate, so accuracy says little here. Decide by {better}."
+        f"accurate, so accuracy says little here. Decide by {' and '.join(better_options(target))}."
     ]
 
 
-def better_metric(target: Target) -> str:
-    """Return the metric that tells models apart where one class is rare."""
-    return "average_precision" if len(target.classes) == 2 else "balanced_accuracy"
+def better_options(target: Target) -> list[str]:
+    """Return the options by which models are told apart where one class is rare."""
+    if len(target.classes) > 2:
+        return [option("metric", "balanced_accuracy")]
+    rare = int(np.bincount(target.codes[target.is_labeled], minlength=2).argmin())
+    about_it = [] if rare == target.positive else [option("positive", str(target.classes[rare]))]
+    return [option("metric", "average_precision"), *about_it]
 
 
 def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[str]:

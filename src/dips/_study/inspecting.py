@@ -14,7 +14,7 @@ from dips._files.read import Table
 from dips._files.sample import TableSample, look_at
 from dips._files.sources import named_sources
 from dips._files.target import Target, read_target
-from dips._study.baseline import better_metric, imbalance_notes, majority
+from dips._study.baseline import better_options, imbalance_notes, majority
 from dips._study.data import understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_notes, repeated_ids
@@ -75,7 +75,7 @@ class Inspection:
             options += [option("merge_labels", True)] if words.variants and not words.merged else []
             options += [option("unlabeled_mark", word) for word in words.unlabeled]
             if imbalance_notes(self.target, "accuracy"):
-                options.append(option("metric", better_metric(self.target)))
+                options += better_options(self.target)
         options += [option("group", name) for name in self.repeated_ids][:1]
         return options + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
 
