@@ -63,6 +63,25 @@ def test_fit_says_what_it_understood_and_what_it_found(finished):
     assert "Traceback" not in err
 
 
+def test_fit_says_what_the_columns_of_scores_mean_and_what_to_do_next(finished):
+    folder, out, _ = finished
+    assert "valid.: an estimate for true labels" in out
+    assert "wrong, by estimate" in out
+    _, steps = out.split("Next:\n")
+    review, use = f"dips review {folder}", f"dips predict {folder} new.csv -o predictions.csv"
+    assert f"Look at the suspects: {review}" in steps
+    assert f"Use the model: {use}" in steps
+
+
+def test_fit_says_on_the_terminal_that_a_model_is_no_better_than_a_guess(tmp_path, capsys):
+    rng = np.random.RandomState(0)
+    pd.DataFrame({"a": rng.rand(80), "y": rng.choice(["no", "yes"], 80)}).to_csv(tmp_path / "noise.csv", index=False)
+    assert dips(["fit", str(tmp_path / "noise.csv"), "-t", "y", "-o", str(tmp_path / "r"), *HURRIED]) == 0
+    out, _ = said(capsys)
+    assert "Do not use the model yet" in out
+    assert "Use the model:" not in out
+
+
 def test_every_setting_can_come_from_a_file(place, tmp_path, capsys):
     config = tmp_path / "dips.toml"
     config.write_text(
@@ -259,7 +278,18 @@ def test_a_demo_that_cannot_draw_says_why(monkeypatch, capsys):
 def test_every_default_is_in_the_help(capsys):
     assert dips(["fit", "--help"]) == 0
     out = " ".join(said(capsys)[0].split())
-    for default in ("run", "accuracy", "xgboost", "auto", "5", "0.2", "none", "0", "1", "the last in order"):
+    for default in (
+        "run",
+        "accuracy",
+        "xgboost",
+        "auto",
+        "5",
+        "0.2",
+        "none",
+        "0",
+        "1",
+        "the rarer of two words, otherwise the last in order",
+    ):
         assert f"[default: {default}]" in out
     assert "reviewers got wrong, such as 0.1. [default: 0] --keep-label" in out  # also with --reviewed
 

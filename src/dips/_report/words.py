@@ -9,6 +9,7 @@ from dips._report.label_words import first_looks, guessed, ranking_in_words, sha
 from dips._tools.wording import counted
 
 SHARES = ("accuracy", "balanced_accuracy")
+_OF_ONE_CLASS = ("f1", "average_precision")  # where there are two
 SMALLER_IS_BETTER = ("log_loss", "cost")
 _TITLES = {
     "accuracy": "accuracy",
@@ -73,8 +74,10 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: more than half "
             "of the labels are suspect. Leave out --curator: the default adapts."
         )
+    chosen = chosen_model(summary)
     if labels["n_suspects"]:
         n = min(_FIRST_LOOK, labels["n_suspects"])
+        one_by_one = " Or look at them one by one with  dips review RUN  (RUN is this folder)." if chosen else ""
         if looks := first_looks(labels.get("interval")):
             look = f"The suspect labels below are hardly more than guesses. {looks}"
         elif labels.get("worth"):
@@ -84,6 +87,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         steps.append(
             f"{look} Choose the right label under 'corrected', save the corrections, and run the command again with "
             "--corrections corrections.csv: checked labels are not doubted again, and the others are judged better."
+            f"{one_by_one}"
         )
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
@@ -92,7 +96,6 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
                 f"Check {column['name']}: it predicts the label almost on its own. If it is only known after the "
                 "outcome, leave it out with --drop."
             )
-    chosen = chosen_model(summary)
     if chosen and rows["test"] < 300:
         steps.append(
             f"Only {rows['test']:,} labeled rows could be held out, so the intervals are wide. A few hundred more "
@@ -100,14 +103,21 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         )
     if chosen is None:
         steps.append("Train a model without the suspect labels: dips fit, with the same file and target.")
-    elif (auc := chosen["test"]["roc_auc"])["low"] > 0.5:
-        steps.append("Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder).")
     else:
-        steps.append(
-            f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
-            f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
-        )
+        use = "Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder)."
+        steps.append(why_not_to_use(chosen) or use)
     return steps
+
+
+def why_not_to_use(chosen: dict[str, Any]) -> str:
+    """Say that the chosen model is no better than a guess; empty if it is."""
+    auc = chosen["test"]["roc_auc"]
+    if auc["low"] > 0.5:
+        return ""
+    return (
+        f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
+        f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
+    )
 
 
 def _continue(n_suspects: int) -> str:
@@ -185,6 +195,20 @@ def title_of(metric: str) -> str:
     return _TITLES[metric]
 
 
+def decided_by(summary: dict[str, Any]) -> str:
+    """Return the name of the metric that decided, with the class that it is about.
+
+    Examples
+    --------
+    >>> summary = {"metric": "average_precision", "classes": ["fraud", "legal"], "positive": 0}
+    >>> decided_by(summary), decided_by(summary | {"metric": "roc_auc"})
+    ("average precision of 'fraud'", 'ROC AUC')
+    """
+    metric, classes = summary["metric"], summary["classes"]
+    about = f" of '{classes[summary['positive']]}'" if metric in _OF_ONE_CLASS and len(classes) == 2 else ""
+    return title_of(metric) + about
+
+
 def _data(summary: dict[str, Any]) -> str:
     rows, unit = summary["rows"], summary["unit"]
     columns = f", with {counted(summary['n_used'], 'column')} to learn {summary['target']} from" if unit == ROW else ""
@@ -220,11 +244,11 @@ def _model(summary: dict[str, Any]) -> str:
     chosen, metric = chosen_model(summary), summary["metric"]
     if chosen is None:
         return ""
-    score = chosen["test"][metric]
+    score, title = chosen["test"][metric], decided_by(summary)
     value = f"{amount(metric, score['value'])} ({amount(metric, score['low'])} to {amount(metric, score['high'])})"
     if chosen["name"] == "plain":
         return (
-            f"The plain model was kept: {title_of(metric)} {value} on {summary['rows']['test']:,} held-out rows. "
+            f"The plain model was kept: {title} {value} on {summary['rows']['test']:,} held-out rows. "
             "No other model was better in validation."
         )
     gain = score["gain"]
@@ -240,7 +264,7 @@ def _model(summary: dict[str, Any]) -> str:
             f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
         )
     return (
-        f"The kept model uses {chosen['title']}: {title_of(metric)} {value} on "
+        f"The kept model uses {chosen['title']}: {title} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."
     )
 

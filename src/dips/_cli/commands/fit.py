@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from dips._study.data import StudyData
     from dips._study.run import Run
 
+_LEGEND = (
+    "valid.: an estimate for true labels, by which the model is chosen. held out: on labels as given, some of which "
+    "may be wrong."
+)
+
 
 @app.command(cls=o.CommandWithNames)
 def fit(
@@ -102,7 +107,7 @@ def fit(
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
     else:
-        _print_result(run)
+        _print_result(run, out)
 
 
 class _FitObserver(TerminalObserver):
@@ -127,32 +132,48 @@ def _print_understanding(console: Terminal, study: StudyData, leaks: dict[str, f
     console.say_notes(study.notes)
 
 
-def _print_result(run: Run) -> None:
-    from dips._report.label_words import label_summary
+def _print_result(run: Run, folder: Path) -> None:
+    from dips._report.label_words import first_looks, label_summary, worth_in_words
+    from dips._report.words import decided_by
     from dips._study.candidates import BY_NAME
 
     console, m = output(), run.metrics
-    console.print(_scores_table(m))
+    console.print(_scores_table(m, decided_by(run.summary)))
+    console.say(_LEGEND)
     for why in dict.fromkeys(m["skipped"].values()):
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
         console.say(f"Left out ({why}): {'; '.join(titles)}.")
-    labels = m["labels"]
-    shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
-    console.say(label_summary(*shares, labels["n_suspects"], m["rows"]["labeled"]))
+    labels, interval = m["labels"], m["labels"]["share_wrong_interval"]
+    summary = label_summary(labels["estimated_share_wrong"], interval, labels["n_suspects"], m["rows"]["labeled"])
+    worth = worth_in_words(run.summary["labels"]["worth"])
+    looks = f"{worth}." if worth else first_looks(interval)
+    console.say(f"{summary} {looks}".rstrip())
     for sentence in run.summary["scores"]:
         console.say(sentence)
     asked = ", as requested" if run.config["settings"].get("keep") else ""
     console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, retrained on all rows.")
-    console.say(f"Open {run.report}")
+    console.say("Next:")
+    for step in _next_steps(run, folder):
+        console.say(f"  {step}")
 
 
-def _scores_table(m: dict[str, Any]) -> Table:
+def _next_steps(run: Run, folder: Path) -> list[str]:
+    """What to open and what to type now."""
+    from dips._report.words import chosen_model, why_not_to_use
+
+    name, chosen = shlex.quote(str(folder)), chosen_model(run.summary)
+    review = [f"Look at the suspects: dips review {name}"] if run.summary["labels"]["n_suspects"] else []
+    use = f"Use the model: dips predict {name} new.csv -o predictions.csv"
+    return [f"Open {run.report}", *review, (chosen and why_not_to_use(chosen)) or use]
+
+
+def _scores_table(m: dict[str, Any], title: str) -> Table:
     """One line per model, and one for always answering the same class."""
-    from dips._report.words import SHARES, title_of
+    from dips._report.words import SHARES
     from dips._study.candidates import BY_NAME, PLAIN
 
     is_share = m["metric"] in SHARES
-    title, shown = title_of(m["metric"]), _in_percent if is_share else _as_it_is
+    shown = _in_percent if is_share else _as_it_is
     rows: list[list[Any]] = []
     for name, scores in m["test"].items():
         s, gain = scores[m["metric"]], scores[m["metric"]]["gain"]
