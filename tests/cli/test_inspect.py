@@ -40,7 +40,7 @@ def test_it_shows_types_guesses_warnings_and_options(path, capsys):
     assert "Column 'charge': amounts in $." in out
     assert "03/04/2020 is read day first, as 2020-04-03: a guess; --type seen=date:month-first if that is wrong" in out
     assert "Column 'zip': some begin with 0, so they are codes; --type zip=number if that is wrong." in out
-    assert "'closed' predicts the label almost on its own (100 %" in out
+    assert "'closed' predicts the label almost on its own (balanced accuracy 100 %" in out
     assert "Options to consider: --group customer_id --drop closed" in out
 
 

@@ -57,7 +57,7 @@ class Leak:
             else ("predicts", "on its own", "it was", "it")
         )
         as_good = "; the other columns do as well" if self.score - self.others <= _AS_GOOD else ""
-        scores = f"{100 * self.score:.0f} %; all other columns together {100 * self.others:.0f} %"
+        scores = f"balanced accuracy {100 * self.score:.0f} %; all other columns together {100 * self.others:.0f} %"
         return (
             f"{' and '.join(map(repr, self.columns))} {how} the label almost {alone} ({scores}). If {they} recorded "
             f"after the outcome was known, leave {them} out with {option('drop', self.columns[0])}{as_good}."
@@ -127,11 +127,15 @@ class LeakCheck:
         return score - 2 * error >= 1 / counts.size + _ABOVE_CHANCE and self._without_noise(score, noise) >= _CERTAIN
 
     def _certain(self, noise: float) -> list[Leak]:
-        """Return the columns from which alone the label can be read, unless that can be said of most."""
+        """Return the columns from which alone the label can be read, unless that can be said of most.
+
+        Where wrong labels hide how well a column does, all other columns must not do better.
+        """
         names = [name for name, score in self._scores.items() if self._tells(score, noise)]
         if not names or len(names) > max(2, len(self._scores) / 2):
             return []
         rest = self._without(tuple(names))
+        names = [name for name in names if self._scores[name] >= min(rest - _AS_GOOD, _CERTAIN)]
         best = sorted(names, key=lambda name: -self._scores[name])[:_LOOKED_AT]
         return [Leak((name,), self._scores[name], rest) for name in best]
 
@@ -142,8 +146,9 @@ class LeakCheck:
         """
         counts = np.bincount(self._y)
         given = counts[counts > 0] / self._y.size
-        chance = 1 / given.size
-        noise = min(noise, 0.8 * (1 - chance))
+        chance, rarest = 1 / given.size, given.min()
+        half_of_rarest = (given.size - 1) * rarest / (2 * (1 - rarest))  # more, and most labels of a class are wrong
+        noise = min(noise, half_of_rarest, 0.8 * (1 - chance))
         truly = np.clip((given - noise * chance / (1 - chance)) / (1 - noise / (1 - chance)), 0.001, 1)
         reachable = float(np.minimum(truly * (1 - noise) / given, 1).mean())
         return min(1.0, chance + (score - chance) * (1 - chance) / max(reachable - chance, _LEAST_REACH))
@@ -191,7 +196,9 @@ class LeakCheck:
             kept[self._preparation.columns_of(name)] = False
         if not kept.any():
             return 1 / self._n_classes
-        return _balanced_accuracy(self._y, self._forecast(self._X[:, kept]).argmax(axis=1))
+        p = self._forecast(self._X[:, kept])
+        usual = np.maximum(p.mean(axis=0), 1e-9)  # a forest rarely gives a rare class the largest probability
+        return _balanced_accuracy(self._y, (p / usual).argmax(axis=1))
 
     def _forecast(self, X: Array) -> Array:
         """Class probabilities (n, C) of every row, by a forest that did not learn from it."""
