@@ -113,6 +113,14 @@ def test_audit_lists_labels_with_reasons(at_home, capsys):
     assert "that it is right, according to models that had not seen the row." in " ".join(out.split())
 
 
+def test_audit_says_how_many_suspects_it_does_not_show(at_home, tmp_path, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "1"]) == 0
+    assert re.search(r"These are the first 1 of \d+; -o suspects.csv writes them all.", said(capsys)[0])
+    out = str(tmp_path / "suspects.csv")
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "1", "-o", out]) == 0
+    assert "These are the first" not in said(capsys)[0]
+
+
 def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0

@@ -108,10 +108,19 @@ def test_what_the_options_say_is_kept_in_the_run_and_can_be_run_again(path, tmp_
 
 
 def test_a_list_is_not_cut_without_a_word(tmp_path, capsys):
-    wide = pd.DataFrame(RNG.normal(size=(N, 40)), columns=[f"c{i}" for i in range(40)])
+    wide = pd.DataFrame(RNG.normal(size=(N, 120)), columns=[f"c{i}" for i in range(120)])
     wide.assign(kind=[f"class {i % 30:02d}" for i in range(N)]).to_csv(tmp_path / "wide.csv", index=False)
     assert dips(["inspect", str(tmp_path / "wide.csv"), "-t", "kind"]) == 0
     shown = capsys.readouterr().out
     assert "class 11 10 and 18 more)" in shown
-    assert "40 columns: 40 numbers." in shown
+    assert "120 columns: 120 numbers." in shown
     assert "more columns" not in shown
+
+
+def test_dozens_of_columns_are_shown_one_by_one(tmp_path, capsys):
+    wide = pd.DataFrame(RNG.normal(size=(N, 40)), columns=[f"c{i}" for i in range(40)])
+    wide.assign(kind=["a", "b"] * (N // 2)).to_csv(tmp_path / "wide.csv", index=False)
+    assert dips(["inspect", str(tmp_path / "wide.csv"), "-t", "kind"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f" c{i} " in shown for i in range(40))
+    assert "example" in shown

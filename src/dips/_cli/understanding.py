@@ -8,12 +8,14 @@ from dips._cli.console import Terminal, make_table
 from dips._files.columns import KINDS, Column
 from dips._tools.wording import counted
 
-_MANY_COLUMNS = 25
+_MANY_COLUMNS = 25  # of more, only those that are not plainly used are worth a line
 
 
-def print_columns(console: Terminal, columns: Sequence[Column], leaks: dict[str, float], n_rows: int) -> None:
-    """Print a table of the columns; of many, those that are not plainly used."""
-    shown = [c for c in columns if len(columns) <= _MANY_COLUMNS or not c.is_used or c.note or c.name in leaks]
+def print_columns(
+    console: Terminal, columns: Sequence[Column], leaks: dict[str, float], n_rows: int, most: int = _MANY_COLUMNS
+) -> None:
+    """Print a table of at most `most` columns; if there are more, of those that are not plainly used."""
+    shown = [c for c in columns if len(columns) <= most or not c.is_used or c.note or c.name in leaks]
     rows = [
         [
             c.name,
@@ -22,9 +24,9 @@ def print_columns(console: Terminal, columns: Sequence[Column], leaks: dict[str,
             _missing(c.n_missing, n_rows),
             f"predicts the label almost on its own ({100 * leaks[c.name]:.0f} %)" if c.name in leaks else c.example,
         ]
-        for c in shown[:_MANY_COLUMNS]
+        for c in shown[:most]
     ]
-    aligned = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "": "left"}
+    aligned = {"column": "left", "holds": "left", "distinct": "right", "missing": "right", "example": "left"}
     if rows:
         console.print(make_table(aligned, rows))
     n_more = len(columns) - len(rows)

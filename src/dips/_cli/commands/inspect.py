@@ -15,6 +15,8 @@ from dips.exceptions import DataError
 if TYPE_CHECKING:
     from dips._study.inspecting import Inspection
 
+_MOST_COLUMNS = 100  # to show how each is read is what the command is for
+
 
 @app.command()
 def inspect(
@@ -67,7 +69,7 @@ def _print(inspection: Inspection) -> None:
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.say(words)
     alone = {leak.columns[0]: leak.score for leak in inspection.leaks if len(leak.columns) == 1}
-    print_columns(console, inspection.schema.columns, alone, inspection.look.table.n_rows)
+    print_columns(console, inspection.schema.columns, alone, inspection.look.table.n_rows, _MOST_COLUMNS)
     console.say_notes(inspection.notes)
     if inspection.options:
         console.say(f"Options to consider: {'  '.join(inspection.options)}")
