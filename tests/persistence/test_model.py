@@ -301,3 +301,9 @@ def test_a_file_that_a_library_did_not_finish_is_said(tmp_path, backbone, monkey
     monkeypatch.setattr(family, "save", save_most)
     with pytest.raises(OutputError, match=r"was not written in full .* is the disk full"):
         save_model(model, tmp_path / "model")
+
+
+def test_a_loaded_model_says_in_a_line_what_it_is():
+    model = SavedModel(XGBClassifier(), ["ill", "well"], about={"target": "outcome"})
+    assert repr(model) == "SavedModel(XGBClassifier, target='outcome', classes=['ill', 'well'])"
+    assert repr(SavedModel(XGBClassifier(), [0, 1])) == "SavedModel(XGBClassifier, classes=[0, 1])"

@@ -26,6 +26,7 @@ from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
 from dips._tools.npz import read_arrays
+from dips._tools.wording import some_of
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
 from dips.backbones._registry import families, find_family, storable
@@ -37,7 +38,7 @@ _MANIFEST = "manifest.json"
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn")  # and those of the backbones
 
 
-@dataclass
+@dataclass(repr=False)
 class SavedModel:
     """A classifier that was loaded from a folder, or is about to be written to one.
 
@@ -59,6 +60,10 @@ class SavedModel:
     about: dict[str, Any] | None = None
     columns: list[str] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        target = f", target={self.about['target']!r}" if self.about and "target" in self.about else ""
+        return f"SavedModel({type(self.backbone).__name__}{target}, classes=[{some_of(map(repr, self.classes))}])"
 
     def predict_proba(self, data: Any) -> Array:
         """Class probabilities (n, C) of a table, whose columns are first checked against those of the training."""
