@@ -85,7 +85,9 @@ def test_a_class_that_is_found_less_often_is_named():
 def test_a_class_that_is_never_found_is_named_whichever_model_was_kept():
     never = [RECALL[0], RECALL[1] | {"chosen": 0, "plain": 0, "lost": 0}]
     sentences = " ".join(score_sentences(scored({"low": 0, "high": 0}, never, name="plain")))
-    assert "found none of the 20 held-out rows of 'yes'" in sentences
+    assert "found none of the 20 held-out rows of 'yes'." in sentences
+    compared = " ".join(score_sentences(scored({"low": 0, "high": 0}, never, name="curated")))
+    assert "found none of the 20 held-out rows of 'yes'; " in compared
     assert "Always answering 'no' would have an accuracy of 80.0 %. The kept model does not beat that." in sentences
 
 

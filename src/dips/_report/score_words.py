@@ -34,7 +34,8 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
                 f"loss ({option('metric', 'log_loss')})."
             )
     sentences += _on_verified(summary, chosen)
-    return sentences + _recall_sentences(summary["quality"]) + _simplest(summary, chosen)
+    is_plain = chosen["name"] == "plain"
+    return sentences + _recall_sentences(summary["quality"], is_plain) + _simplest(summary, chosen)
 
 
 def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
@@ -61,15 +62,14 @@ def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     ]
 
 
-def _recall_sentences(quality: dict[str, Any]) -> list[str]:
+def _recall_sentences(quality: dict[str, Any], is_plain: bool) -> list[str]:
     """Name the classes that the kept model finds clearly less often than the plain one, or never."""
     sentences = []
     for r in quality.get("recall", []):
         if r["n"] and r["chosen"] == 0:
-            sentences.append(
-                f"The kept model found none of the {r['n']:,} held-out rows of '{r['label']}'; "
-                + (f"the plain one found {r['plain']:,}." if r["plain"] else "nor did the plain one.")
-            )
+            beside = f"; the plain one found {r['plain']:,}" if r["plain"] else "; nor did the plain one"
+            rows = counted(r["n"], "held-out row")
+            sentences.append(f"The kept model found none of the {rows} of '{r['label']}'{'' if is_plain else beside}.")
         elif r["lost"] - r["won"] > _CLEAR * (r["lost"] + r["won"]) ** 0.5:
             sentences.append(
                 f"'{r['label']}' is found less often than by the plain model: {r['chosen']:,} of {r['n']:,} held-out "
