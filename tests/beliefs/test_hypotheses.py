@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from dips._beliefs.belief import average_beliefs
 from dips._beliefs.hypotheses import EVEN, even_noise, make_hypotheses, mistaken, mistaken_for, posterior, transition
@@ -36,11 +36,25 @@ def test_every_hypothesis_explains_the_frequencies_of_the_labels_unless_it_is_ev
 
 
 def test_no_hypothesis_makes_most_labels_of_a_class_wrong():
-    labels = labels_of(95, 5)
-    found = even_noise(0.0, labels, 2).frequencies
-    uneven = [h for h in make_hypotheses(labels, 2) if h.kind != EVEN]
-    assert {h.kind for h in uneven} == {mistaken(1)}  # errors of the large class would explain the rare one away
-    assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
+    for labels in (labels_of(95, 5), labels_of(990, 10), labels_of(88, 12), labels_of(9, 80, 11)):
+        n_classes = labels.max() + 1
+        found = even_noise(0.0, labels, n_classes).frequencies
+        uneven = [h for h in make_hypotheses(labels, n_classes) if h.kind != EVEN]
+        assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
+
+
+def test_labels_of_a_rare_class_that_are_wrong_are_doubted():
+    rng = np.random.RandomState(0)
+    p_rare = expit(3 * rng.normal(size=3000) - 8)
+    true = (rng.rand(3000) < p_rare).astype(int)
+    labels = np.where(rng.rand(3000) < 0.005, 1, true)  # a third of the labels 1 are wrong
+    p = np.column_stack([1 - p_rare, p_rare])
+    noise, panels = estimate_noise([p], labels, rng)
+    belief, _ = average_beliefs([Answers(p, p[:0])], labels, noise, [panels[i] for i in noise.heard])
+    p_wrong = 1 - belief[np.arange(labels.size), labels]
+    is_rare = labels == 1
+    assert p_wrong[is_rare & (true == 0)].mean() > 0.5
+    assert p_wrong[is_rare & (true == 1)].mean() < 0.15
 
 
 def test_the_rate_of_a_hypothesis_is_the_share_of_wrong_labels():

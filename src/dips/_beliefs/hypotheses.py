@@ -22,6 +22,7 @@ _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and 
 _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
+_BELOW_HALF = 0.99  # the largest such rate of a rare class, as a share of the one at which half its labels are wrong
 _P_UNEVEN = 0.1  # prior probability that the noise is not even
 _LEAST_FACTOR = 2.0  # how much better than even noise another kind must explain the labels to be believed at all
 
@@ -73,7 +74,7 @@ def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
     even = [replace(h, log_prior=float(p)) for h, p in zip(even, _log_prior_of_even(rates), strict=True)]
     if n_classes > _MOST_UNEVEN:
         return even
-    return even + [h for kind, matrices in _uneven_kinds(n_classes) for h in _uneven_noise(kind, matrices, found)]
+    return even + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
 
 
 def mistaken(c: int) -> str:
@@ -100,14 +101,26 @@ def _frequencies(labels: Array, n_classes: int) -> Array:
     return np.asarray((np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes))
 
 
-def _uneven_kinds(n_classes: int) -> Iterator[tuple[str, list[Array]]]:
+def _uneven_kinds(found: Array) -> Iterator[tuple[str, list[Array]]]:
     """Each kind of uneven noise, and its matrices; with two classes, to mistake one is to take it for the other."""
-    is_class = np.eye(n_classes)
+    n_classes, is_class = found.size, np.eye(found.size)
     for c in range(n_classes):
-        rates = [worst * np.maximum(is_class[c], share) for share, worst in product(_SHARES_OF_OTHERS, _UNEVEN_RATES)]
+        shares = product(_SHARES_OF_OTHERS, _rates_of_mistaken(c, found))
+        rates = [worst * np.maximum(is_class[c], share) for share, worst in shares]
         yield mistaken(c), [transition(each, n_classes) for each in rates]
     for c in range(n_classes if n_classes > 2 else 0):
         yield mistaken_for(c), [(1 - rate) * is_class + rate * is_class[c] for rate in _UNEVEN_RATES]
+
+
+def _rates_of_mistaken(c: int, found: Array) -> Array:
+    """Rates at which class c may be mistaken; low ones where the other of two classes is rare.
+
+    At the usual rates most labels of the rare class would be wrong, which is ruled out. Without lower ones, none of its
+    labels could ever be doubted.
+    """
+    rates, every_second = np.array(_UNEVEN_RATES), (1 - found[c]) / 2  # label of the other class
+    is_rare = found.size == 2 and every_second < rates[0]
+    return rates / rates[-1] * every_second * _BELOW_HALF if is_rare else rates
 
 
 def _uneven_noise(kind: str, matrices: Sequence[Array], found: Array) -> list[Hypothesis]:
