@@ -150,7 +150,9 @@ def test_an_audit_shows_the_trajectories_that_were_asked_for():
     assert_allclose(audit.trajectories.sum(axis=2), 1)
     at_label = audit.trajectories[[0, 1], :, Y[[7, 3]]]
     assert_allclose(at_label.mean(axis=1), audit.samples["confidence"].to_numpy()[[7, 3]], atol=1e-6)
-    assert characterize(xgboost(), X, Y, random_state=0).trajectories is None
+    audit = characterize(xgboost(), X, Y, random_state=0)
+    assert audit.trajectories is None
+    assert repr(audit) == f"Audit of {len(Y)} labels, {len(audit.suspects())} suspect; see suspects() and samples"
 
 
 HIDDEN = np.arange(300) % 3 == 0

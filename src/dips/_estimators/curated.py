@@ -28,6 +28,7 @@ from dips._estimators.validation import (
 from dips._tools.arrays import Array, Rows
 from dips._tools.shares import calibration_of
 from dips._tools.sklearn_compat import HasMethods, fit_context
+from dips._tools.wording import counted
 from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.exceptions import InputError
@@ -149,7 +150,7 @@ class CuratedClassifier(CuratingClassifier):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """The result of :func:`characterize`.
 
@@ -166,6 +167,10 @@ class Audit:
     samples: pd.DataFrame
     trajectories: Array | list[Array | None] | None
     model: CuratedClassifier
+
+    def __repr__(self) -> str:
+        n_labels, n_suspects = int(self.samples["given_label"].notna().sum()), len(self.suspects())
+        return f"Audit of {counted(n_labels, 'label')}, {n_suspects:,} suspect; see suspects() and samples"
 
     @property
     def share_suspect(self) -> float:

@@ -60,7 +60,7 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
         raise InputError(
             f"{type(estimator).__name__} gives no class probabilities, which pseudo-labels and curation are made of; "
             'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, '
-            "probability=True for SVC)."
+            "CalibratedClassifierCV around SVC)."
         )
     return estimator
 
