@@ -96,13 +96,21 @@ def test_too_little_memory_is_said_in_words_wherever_it_ran_out(monkeypatch, cap
 
 
 def test_a_long_training_is_heard_of_where_there_is_no_terminal(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     with TerminalObserver() as observer:
-        observer.on_step(1, 500)
-        monkeypatch.setattr("dips._cli.console._SILENCE_S", -1.0)
-        observer.on_step(2, 500)
+        for now[0], n_done in enumerate((1, 2)):  # a second a step
+            observer.on_step(n_done, 500)
+        now[0] = 100.0
+        observer.on_part("pilots")
+        observer.on_step(101, 500)
+        now[0], n_of_another_training = 200.0, 5
+        observer.on_step(n_of_another_training, 500)
     with TerminalObserver(enabled=False) as observer:
         observer.on_step(3, 500)
-    assert capsys.readouterr().err == "      2 of 500 steps\n"
+    assert capsys.readouterr().err == (
+        "      pilots: step 101 of 500, about 7 minutes left\n      pilots: step 5 of 500\n"
+    )
 
 
 def test_a_file_that_is_refused_at_once_is_answered_in_one_line(tmp_path, capsys):

@@ -27,6 +27,15 @@ def test_steps_are_counted_under_their_title(terminal):
     assert "images/s" in shown(terminal)
 
 
+def test_a_bar_that_begins_again_forgets_the_time_of_the_first_pass(terminal):
+    with ProgressBars(console=terminal) as bars:
+        for n_done in (0, 10, 3):
+            bars.on_step(n_done, 10)
+        task = bars._progress.tasks[0]
+        assert not task.finished
+        assert task.time_remaining is None  # not yet known
+
+
 def test_a_stage_shows_the_fraction_done(terminal):
     with ProgressBars(console=terminal) as bars:
         bars.message("[reading]", 0.25)

@@ -4,11 +4,13 @@ import random
 import pytest
 import torch
 
+from dips._tools.observer import Observer
 from dips.curators import CURATORS
 from dips.curators._image_auto import ImageAuto
 from dips.exceptions import InputError, OutputError
 from dips.vision import _checkpoint as checkpoint
 from dips.vision._packing import packed
+from dips.vision._parts import PILOTS
 from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._turns import interleave
 
@@ -48,6 +50,43 @@ def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step, p
     assert without_times(through.history) == without_times(continued.history)
     assert (continued.recipe.start is None) == (pretrain_steps == 0)
     assert {k: v.tolist() for k, v in through.curves.items()} == {k: v.tolist() for k, v in continued.curves.items()}
+
+
+def test_a_run_killed_in_its_pilots_does_not_pretrain_again(tmp_path):
+    def fresh(path):
+        return ImageRounds(pool(), recipe(n_steps=12, pretrain_steps=6), PLAN, ImageAuto(), path=path)
+
+    class Parts(Observer):
+        def __init__(self):
+            self.names = []
+
+        def on_part(self, name):
+            if name == PILOTS:
+                raise KilledError
+            self.names.append(name)
+
+    through, killed, continued = fresh(None), fresh(tmp_path / "run.pt"), fresh(tmp_path / "run.pt")
+    interleave([through.proceed()])
+    killed.progress.observer = Parts()
+    with pytest.raises(KilledError):
+        interleave([killed.proceed()])
+    continued.progress.observer = told = Parts()
+    with pytest.raises(KilledError):
+        interleave([continued.proceed()])
+    assert told.names == []
+    continued.progress.observer = Observer()
+    interleave([continued.proceed()])
+    assert torch.equal(weights(through.training.network), weights(continued.training.network))
+
+
+def test_a_run_killed_in_its_first_round_does_not_train_pilots_again(tmp_path):
+    run = run_with(tmp_path / "run.pt")
+    with pytest.raises(KilledError):
+        kill_at(run, 1)
+    continued = run_with(tmp_path / "run.pt")
+    next(continued.proceed())
+    assert continued.round == 1
+    assert without_times(continued.history) == without_times(run.history)
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):

@@ -14,6 +14,7 @@ from dips.vision._image_pool import ImagePool
 from dips.vision._last_layer import last_linear, replace_layer
 from dips.vision._method import Logits
 from dips.vision._networks import FastNet, build_network
+from dips.vision._parts import PRETRAINING, Progress
 from dips.vision._pretraining import Contrast, pretrain, usual_pretrain_steps
 from dips.vision._rounds import ImageRounds
 from dips.vision._turns import interleave
@@ -21,9 +22,13 @@ from dips.vision._turns import interleave
 from .examples import CPU, N_CLASSES, PLAN, colors, dirty_labels, pool, recipe, weights
 
 
+def told(observer, n_steps):
+    return Progress(observer, {PRETRAINING: n_steps})
+
+
 def pretrained(images=None, n_steps=20, seed=0, **settings):
     """What a pretraining returns."""
-    running = pretrain(images or pool(), recipe(pretrain_steps=n_steps, **settings), seed, Observer())
+    running = pretrain(images or pool(), recipe(pretrain_steps=n_steps, **settings), seed, told(Observer(), n_steps))
     while True:
         try:
             next(running)
@@ -73,7 +78,7 @@ def test_the_network_learns_to_tell_images_apart():
     blocks = np.random.RandomState(0).randint(0, 256, (40, 4, 4, 3)).astype(np.uint8)
     images = ImagePool.of(blocks.repeat(4, axis=1).repeat(4, axis=2), np.arange(40) % 2, 2, CPU)
     for n_steps in (1, 150):
-        for _ in pretrain(images, recipe(pretrain_steps=n_steps), 0, Kept()):
+        for _ in pretrain(images, recipe(pretrain_steps=n_steps), 0, told(Kept(), n_steps)):
             pass
     brief, long = records
     assert brief["event"] == "pretraining"

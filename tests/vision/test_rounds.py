@@ -17,13 +17,16 @@ class Notebook(Observer):
     """Writes down what it is told."""
 
     def __init__(self):
-        self.records, self.rounds, self.steps = [], [], []
+        self.records, self.rounds, self.steps, self.parts = [], [], [], []
 
     def on_record(self, record):
         self.records.append(record)
 
     def on_round(self, record, n_rounds):
         self.rounds.append((record, n_rounds))
+
+    def on_part(self, name):
+        self.parts.append(name)
 
     def on_step(self, n_done, n_steps):
         self.steps.append((n_done, n_steps))
@@ -154,6 +157,18 @@ def test_an_observer_is_told_of_steps_rounds_checkpoints_and_curations():
     run = run_of(CURATORS.resolve("small_loss"), observer=notes)
     assert notes.rounds == [(record, PLAN.n_rounds) for record in run.history]
     assert notes.steps == sorted(notes.steps)
-    assert notes.steps[-1] == (45, 45)
+    assert notes.steps[-1] == (40 + 45, 40 + 45)
+    assert notes.parts == ["warm-up", "training"]
     events = [record["event"] for record in notes.records]
     assert (events.count("checkpoint"), events.count("curation")) == (9, 3)
+
+
+def test_the_steps_of_pretraining_and_pilots_are_counted_with_those_of_the_training():
+    notes = Notebook()
+    plan = CurationPlan(warm_up_steps=2, n_rounds=1, n_checkpoints=1, pilot_steps=3)
+    how = recipe(n_steps=5, pretrain_steps=4)
+    interleave([ImageRounds(pool(), how, plan, ImageAuto(), observer=notes).proceed()])
+    assert notes.parts[:3] == ["pretraining", "pilots", "pilots without pretraining"]
+    assert notes.steps == sorted(notes.steps)
+    assert notes.steps[0] == (1, 4 + 12 + 12 + 2 + 5)
+    assert notes.steps[-1] == (35, 35)

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dips._tools.progress import ProgressBars
+from dips._tools.wording import duration
 from dips.exceptions import OutputError
 
 _SILENCE_S = 30.0  # that a log may keep
@@ -119,10 +120,11 @@ class TerminalObserver(ProgressBars):
     console: Terminal
 
     def __init__(self, enabled: bool = True) -> None:
-        super().__init__(enabled, transient=True, console=remarks())
+        super().__init__(enabled, title="training", transient=True, console=remarks())
         self.enabled, self._told, self._spoke_at = enabled, set[str](), time.monotonic()
         self._speaks_in_lines = enabled and not self.console.is_terminal and os.environ.get("DIPS_PROGRESS") != "json"
         self._first: threading.Timer | None = None
+        self._clock = _Clock()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -150,8 +152,9 @@ class TerminalObserver(ProgressBars):
     def on_step(self, n_done: int, n_steps: int) -> None:
         """Move the bar of the steps, or say now and then how many are done."""
         super().on_step(n_done, n_steps)
+        self._clock.note(n_done)
         if self._speaks_in_lines and time.monotonic() - self._spoke_at > _SILENCE_S:
-            self._say(f"      {n_done:,} of {n_steps:,} steps")
+            self._say(f"      {self.title}: step {n_done:,} of {n_steps:,}{self._clock.left(n_done, n_steps)}")
 
     def _say(self, line: str) -> None:
         self._spoke_at = time.monotonic()
@@ -161,3 +164,23 @@ class TerminalObserver(ProgressBars):
         """Print a warning."""
         if self.enabled and record["event"] == "warning":
             self.console.say(f"Warning: {record['message']}", "yellow")
+
+
+class _Clock:
+    """How long steps have taken, and so how long the others will take."""
+
+    def __init__(self) -> None:
+        self._first, self._last, self._began = 0, -1, 0.0
+
+    def note(self, n_done: int) -> None:
+        """Take note of the steps done; fewer than before are those of another training."""
+        if self._last < 0 or n_done < self._last:
+            self._first, self._began = n_done, time.monotonic()
+        self._last = n_done
+
+    def left(self, n_done: int, n_steps: int) -> str:
+        """The time left, in words; nothing while too little is known."""
+        if n_done == self._first:
+            return ""
+        seconds = (time.monotonic() - self._began) * (n_steps - n_done) / (n_done - self._first)
+        return f", about {duration(seconds)} left"

@@ -71,7 +71,8 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
             about = {"force": given["force"], "command": typed_command(), "observer": observer}
             run = fit_images(given["data"][0], given["out"], **settings, **about)
     except KeyboardInterrupt:
-        raise StoppedError("Stopped. The same command continues from the last round.") from None
+        parts = "pretraining, pilots or a round"
+        raise StoppedError(f"Stopped. The same command continues after the last part that was done: {parts}.") from None
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
         return

@@ -78,6 +78,10 @@ class ProgressBars(Observer):
         """Move the bar of the rows."""
         self._update("rows of this pass", n_done, n_rows)
 
+    def on_part(self, name: str) -> None:
+        """Name the bar of the steps after the part that they belong to."""
+        self.title = name
+
     def on_step(self, n_done: int, n_steps: int) -> None:
         """Move the bar of the steps."""
         self._update("steps", n_done, n_steps, self.title)
@@ -85,6 +89,8 @@ class ProgressBars(Observer):
     def _update(self, what: str, n_done: float, total: float, description: str = "") -> None:
         if what not in self._tasks:
             self._tasks[what] = self._progress.add_task(description or what, total=total)
+        elif n_done < self._progress.tasks[self._tasks[what]].completed:  # begins again, and so does its clock
+            self._progress.reset(self._tasks[what])
         self._progress.update(self._tasks[what], completed=n_done, total=total, description=description or what)
 
 

@@ -45,6 +45,20 @@ def counted(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
+def duration(seconds: float) -> str:
+    """Write roughly how long something takes.
+
+    Examples
+    --------
+    >>> duration(4), duration(100), duration(5400), duration(40 * 3600), duration(5 * 86400)
+    ('4 seconds', '2 minutes', '90 minutes', '40 hours', '5 days')
+    """
+    for unit, length, most in (("second", 1, 90), ("minute", 60, 100), ("hour", 3600, 48)):
+        if seconds < most * length:
+            return counted(max(1, round(seconds / length)), unit)
+    return counted(round(seconds / 86400), "day")
+
+
 def option(name: str, value: Any = None) -> str:
     """Write a setting as the reader would.
 

@@ -14,6 +14,7 @@ from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
 from dips.curators._image_auto import ImageAuto
 from dips.vision._label_noise import estimate_label_noise, predicts_better
+from dips.vision._parts import PILOTS, PLAIN_PILOTS, steps_of_a_pilot
 from dips.vision._pilots import Pilots, shortened
 from dips.vision._training import Recipe
 from dips.vision._verdicts import Verdicts
@@ -21,8 +22,6 @@ from dips.vision._verdicts import Verdicts
 if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
 
-_PART_OF_PILOTS = 10  # each is a tenth as long as the training
-_LEAST_PILOT_STEPS, _MOST_PILOT_STEPS = 2_000, 4_000  # fewer tell little, more cost more than they tell
 _MAX_COMPARED = 2_000  # images on which the pilots are compared
 
 
@@ -40,10 +39,10 @@ class Gate(Verdicts):
     def start(self) -> Iterator[None]:
         """Estimate the noise, and judge the labels if it is shown to be there."""
         run = self.run
-        pilots = yield from self._pilots(run.recipe)
+        pilots = yield from self._pilots(run.recipe, PILOTS)
         answers, labels = pilots.answers(), run.labels[run.rows]
         if run.recipe.start is not None:
-            plain = yield from self._pilots(replace(run.recipe, start=None))
+            plain = yield from self._pilots(replace(run.recipe, start=None), PLAIN_PILOTS)
             if not predicts_better(answers, plain.answers(), labels):
                 run.begin_from(None)
                 pilots, answers = plain, plain.answers()
@@ -54,13 +53,13 @@ class Gate(Verdicts):
         if self.curator.is_dirty:
             yield from super().start()
 
-    def _pilots(self, recipe: Recipe) -> Generator[None, None, Pilots]:
+    def _pilots(self, recipe: Recipe, part: str) -> Generator[None, None, Pilots]:
         """Train pilots by this recipe."""
         run = self.run
-        n_steps = run.plan.pilot_steps or self._pilot_steps()
+        n_steps = steps_of_a_pilot(recipe, run.plan)
         pilots = Pilots(run.pool, shortened(recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots)
         for _ in pilots.train(n_steps):
-            run.observer.on_step(pilots.n_done, n_steps * self.curator.n_pilots)
+            run.progress.tell(part, pilots.n_done)
             yield
         return pilots
 
@@ -88,10 +87,6 @@ class Gate(Verdicts):
 
     def _remember(self, p_wrong: Array, rows: Rows) -> None:
         self.run.p_wrong[rows] = np.where(self.run.verified.mask[rows], 0.0, p_wrong)
-
-    def _pilot_steps(self) -> int:
-        n_steps = self.run.recipe.schedule.n_steps
-        return min(n_steps, max(n_steps // _PART_OF_PILOTS, _LEAST_PILOT_STEPS), _MOST_PILOT_STEPS)
 
     def _compared(self) -> Rows:
         """Return unlabeled images on which to compare the pilots, or labeled ones if there are no others."""

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from dips._tools.observer import Observer
 from dips.exceptions import InputError
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
@@ -25,6 +24,7 @@ from dips.vision._last_layer import last_linear, replace_layer
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import NETWORKS, build_network
 from dips.vision._optimizer import Schedule
+from dips.vision._parts import PRETRAINING, Progress
 from dips.vision._step_images import Draw
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
@@ -68,7 +68,7 @@ class Pretraining(Training):
 
 
 def pretrain(
-    pool: ImagePool, recipe: Recipe, seed: int, observer: Observer
+    pool: ImagePool, recipe: Recipe, seed: int, progress: Progress
 ) -> Generator[None, None, dict[str, Tensor]]:
     """Pretrain the recipe's network, yielding after every few steps; return the weights of all but its last layer."""
     n_steps, batch_size = recipe.pretrain_steps, _batch_size(recipe, pool.images.shape[0])
@@ -81,10 +81,10 @@ def pretrain(
     )
     training = Pretraining(pool, projecting, np.arange(pool.images.shape[0]), seed)
     for _ in steps(training, n_steps):
-        observer.on_step(training.n_done, n_steps)
+        progress.tell(PRETRAINING, training.n_done)
         yield
     loss, found = float(training.loss), float(training.coverage)
-    observer.on_record({"event": "pretraining", "step": n_steps, "loss": loss, "found": found})
+    progress.observer.on_record({"event": "pretraining", "step": n_steps, "loss": loss, "found": found})
     return _without_last_layer(training.averaged)
 
 

@@ -23,6 +23,7 @@ from dips.curators._image_auto import ImageAuto
 from dips.vision import _checkpoint, _distributed
 from dips.vision._gate import Gate
 from dips.vision._image_pool import ImagePool
+from dips.vision._parts import TRAINING, Progress, steps_of_parts
 from dips.vision._pretraining import check_pretrainable, pretrain
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
@@ -83,7 +84,8 @@ class ImageRounds:
     observer : Observer, optional
         Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
-        Where to save a checkpoint after every round; if the file exists, training continues from it.
+        Where to save a checkpoint after the pretraining, the first judgment and every round; if the file exists,
+        training continues from it.
     verified : Verified, optional
         Labels that somebody has checked; they are always trained on.
     """
@@ -104,6 +106,7 @@ class ImageRounds:
         self.pool, self.recipe, self.plan, self.curator = pool, recipe, plan, curator
         self.validation, self.path = validation, path
         self.observer = observer or Observer()
+        self.progress = Progress(self.observer, steps_of_parts(recipe, plan, curator))
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
         self.verified = verified or Verified.nothing(self.labels.size)
@@ -143,20 +146,26 @@ class ImageRounds:
         while self.round <= self.plan.n_rounds:
             yield from self._one_round()
             self.round += 1
-            self.elapsed_s = time.perf_counter() - self._began
-            if self.path is not None and _distributed.rank() == 0:
-                _checkpoint.save(self.path, self)
+            self._save()
 
     def _start(self) -> Iterator[None]:
         """Pretrain the network, and judge the labels before the training."""
         if self.recipe.pretrain_steps and self.recipe.start is None:
-            start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.observer)
+            start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.progress)
             self.begin_from(start)
+            self._save()
         if self.judging is not None:
             was_useful = self.useful.copy()
             yield from self.judging.start()
             self._note({"n_given": self.rows.size} | self._changed(was_useful))
         self.round = 1
+        self._save()
+
+    def _save(self) -> None:
+        """Keep what was done, so that a run that is stopped later continues from here."""
+        self.elapsed_s = time.perf_counter() - self._began
+        if self.path is not None and _distributed.rank() == 0:
+            _checkpoint.save(self.path, self)
 
     def begin_from(self, start: dict[str, Tensor] | None) -> None:
         """Begin the training with these weights; None draws them."""
@@ -192,9 +201,9 @@ class ImageRounds:
         """Train until this fraction of all steps is done."""
         n_steps = self.recipe.schedule.n_steps
         for _ in steps(self.training, round(n_steps * fraction)):
-            self.observer.on_step(self.training.n_done, n_steps)
+            self.progress.tell(TRAINING, self.training.n_done)
             yield
-        self.observer.on_step(self.training.n_done, n_steps)
+        self.progress.tell(TRAINING, self.training.n_done)
 
     def noted(self, checkpoint: int, p: Array, watched: Rows) -> Array:
         """Keep the probability of each given label at a checkpoint, and return all probabilities."""

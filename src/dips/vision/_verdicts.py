@@ -13,6 +13,7 @@ from dips._rounds.curation import gather_evidence, judge
 from dips._tools.arrays import Array, Rows
 from dips.curators._base import Evidence
 from dips.vision._method import Supervised
+from dips.vision._parts import WARM_UP
 from dips.vision._pilots import Pilots, shortened
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
@@ -42,7 +43,9 @@ class Verdicts:
         warm_up = Training(run.pool, self._warm_up, run.rows, run.seed_of_warm_up)
         dynamics = run.new_dynamics(run.rows.size)
         for e in range(1, plan.n_checkpoints + 1):
-            yield from steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints)
+            for _ in steps(warm_up, plan.warm_up_steps * e // plan.n_checkpoints):
+                run.progress.tell(WARM_UP, warm_up.n_done)
+                yield
             dynamics.update(run.noted(e, warm_up.probabilities(rows=run.rows), run.rows))
         dynamics.finish()
         self._judge(dynamics, run.rows)
