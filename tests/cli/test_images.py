@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
 from dips._image_study.auditing import ImageAudit
 from dips._image_study.settings import ImageSettings
+from dips._image_study.waiting import tell_how_long
 from dips._review.export import corrections_frame
 from dips._study.reviewing import desk_of_run, retraining
 from dips._study.run import Run
@@ -373,11 +373,39 @@ def test_damaged_files_are_named_or_left_out(place, tmp_path, capsys):
     assert list(Run(tmp_path / "run").config["damaged"]) == ["00.png"]
 
 
-def test_a_long_training_without_a_gpu_is_told_of(place):
-    settings = ImageSettings(str(place / "labels.csv"), "color", "path")
-    notes = [read_album(place / "colors", s, Observer()).notes for s in (settings, replace(settings, steps=10))]
-    told = "There is no GPU here, so 20,000 steps may take hours; steps sets fewer."
-    assert [told in each for each in notes] == [not torch.cuda.is_available(), False]
+class Listener(Observer):
+    def __init__(self):
+        self.records = []
+
+    def on_record(self, record):
+        self.records.append(record)
+
+
+SHORT = "This takes about 2 minutes on this CPU."
+LONG = (
+    "This takes about 2 days on this CPU. Use a GPU, or take a first look, by a network that sees much less, with "
+    "network='tiny' steps=300 holdout=0: about 50 minutes."
+)
+NO_SHORTER = "This takes about 40 minutes on this CPU. Use a GPU, or fewer steps."
+
+
+@pytest.mark.parametrize(
+    ("seconds_per_step", "steps", "told"),
+    [
+        (0.01, 20, []),
+        (6, 20, [{"event": "note", "message": SHORT}]),
+        (10, 20_000, [{"event": "warning", "message": LONG}]),
+        (20, 120, [{"event": "warning", "message": NO_SHORTER}]),
+    ],
+)
+def test_how_long_it_takes_on_a_cpu_is_told_before_the_work(place, monkeypatch, seconds_per_step, steps, told):
+    def expected(run):
+        return {"pretraining": seconds_per_step * run.recipe.schedule.n_steps, "training": 0.0}
+
+    monkeypatch.setattr("dips._image_study.waiting.expected_seconds", expected)
+    settings, listener = ImageSettings(str(place / "labels.csv"), "color", "path", steps=steps), Listener()
+    tell_how_long(read_album(place / "colors", settings, Observer()), settings, listener)
+    assert listener.records == told
 
 
 def test_images_and_tables_are_not_confused(run, place, tmp_path, capsys):

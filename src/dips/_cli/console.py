@@ -161,9 +161,10 @@ class TerminalObserver(ProgressBars):
         self.console.say(line)
 
     def on_record(self, record: dict[str, Any]) -> None:
-        """Print a warning."""
-        if self.enabled and record["event"] == "warning":
-            self.console.say(f"Warning: {record['message']}", "yellow")
+        """Print a warning or a note."""
+        kind = {"warning": "Warning", "note": "Note"}.get(record["event"])
+        if self.enabled and kind is not None:
+            self.console.say(f"{kind}: {record['message']}", "yellow" if kind == "Warning" else "")
 
 
 class _Clock:

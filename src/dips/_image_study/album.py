@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-import torch
 
 from dips._data.verified import Verified
 from dips._files.corrections import read_corrections
@@ -25,8 +24,6 @@ from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 from dips.vision._image_files import FolderImages, read_images
 from dips.vision._image_folder import class_folders, find_images, refuse_unknown_files
-
-_MANY_STEPS = 2_000
 
 
 @dataclass
@@ -79,14 +76,7 @@ def read_album(folder: Path, settings: ImageSettings, observer: Observer) -> Alb
     read = read_images(folder, names, size=size, skip_damaged=settings.skip_damaged, observer=observer)
     kept = table.columns.filter(pa.array([name not in read.damaged for name in names]))
     target, given, verified, notes = _labels(Table(kept, table.source), settings)
-    return Album(folder, read, target, given, verified, [*table.notes, *read.notes, *notes, *_on_time(settings)])
-
-
-def _on_time(settings: ImageSettings) -> list[str]:
-    """A word on what takes long."""
-    if settings.steps < _MANY_STEPS or torch.cuda.is_available():
-        return []
-    return [f"There is no GPU here, so {settings.steps:,} steps may take hours; {option('steps')} sets fewer."]
+    return Album(folder, read, target, given, verified, [*table.notes, *read.notes, *notes])
 
 
 def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Verified, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pandas as pd
 from dips._image_study.album import read_album
 from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
+from dips._image_study.waiting import tell_how_long
 from dips._report import ImageFindings, render, summarize_images
 from dips._report.suspects import suspects_of
 from dips._review.notebook import NotebookReview
@@ -143,6 +144,7 @@ def audit_images(
     observer.message("reading", 0.0)
     album = read_album(expanded(folder), settings, observer)
     observer.on_data(album, {})
+    tell_how_long(album, replace(settings, holdout=0.0), observer)
     log = WarningLog(album.target.classes)
     observer.message("judging labels", 0.1)
     clf = trained(album, settings, None, None, log, observer)

@@ -10,6 +10,7 @@ from dips._image_study.album import read_album
 from dips._image_study.held_out import NETWORK, HeldOut, images_to_hold_out, scored
 from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
+from dips._image_study.waiting import tell_how_long
 from dips._persistence.export import write_frame
 from dips._report import ImageFindings
 from dips._report.suspects import is_suspect
@@ -112,6 +113,7 @@ def _fit(
     split = images_to_hold_out(album, settings) if settings.holdout else None  # refused now, not after the work
     config = config_of(album, settings, command)
     place.begin(fingerprint(config))
+    tell_how_long(album, settings, observer)
     state = place.staging / "state"
     log = WarningLog(album.target.classes)
     held_out = None

@@ -20,6 +20,20 @@ from dips.vision._fitting import fit_observed
 from dips.vision._report import findings_of
 
 
+def classifier_of(settings: ImageSettings, checkpoint: Path | None = None) -> ImageClassifier:
+    """A classifier with these settings, not yet fitted."""
+    return ImageClassifier(
+        settings.network,
+        curator=settings.curator,
+        n_steps=settings.steps,
+        n_rounds=settings.n_rounds,
+        warm_up_steps=settings.warm_up_steps,
+        pilot_steps=settings.pilot_steps,
+        checkpoint=checkpoint,
+        random_state=settings.seed,
+    )
+
+
 def trained(
     album: Album,
     settings: ImageSettings,
@@ -33,16 +47,7 @@ def trained(
 
     `start` are weights that another one was pretrained to on the same images.
     """
-    clf = ImageClassifier(
-        settings.network,
-        curator=settings.curator,
-        n_steps=settings.steps,
-        n_rounds=settings.n_rounds,
-        warm_up_steps=settings.warm_up_steps,
-        pilot_steps=settings.pilot_steps,
-        checkpoint=checkpoint,
-        random_state=settings.seed,
-    )
+    clf = classifier_of(settings, checkpoint)
     labels, verified = album.labels, album.verified.mask
     if hidden is not None:
         labels, verified = labels.where(~hidden, None), verified & ~hidden

@@ -19,7 +19,8 @@ from dips._tools.sklearn_compat import Interval, fit_context
 from dips.curators import Curator
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
-from dips.vision._fitting import device_of, fit_observed, recipe_of
+from dips.vision._duration import warn_if_long
+from dips.vision._fitting import complete, device_of, prepared, recipe_of
 from dips.vision._image_pool import on_host
 from dips.vision._images import as_images
 from dips.vision._method import Method
@@ -219,7 +220,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         log = None if self.log is None else output_file("log", self.log)
         _distributed.join(device_of(self.device))  # of several processes, only the first shows and logs anything
         with FitObserver(bool(self.verbose), recipe_of(self).images_per_step, log) as observer:
-            fit_observed(self, X, y, X_val, y_val, verified, y_given, observer)
+            run, labels = prepared(self, X, y, X_val, y_val, verified, y_given, observer)
+            warn_if_long(run)
+            complete(self, run, labels, y)
         return self
 
     def save(self, path: str | Path) -> None:

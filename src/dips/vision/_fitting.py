@@ -70,6 +70,11 @@ def fit_observed(
     `start` are the weights of a pretraining on the same images, which is then not repeated.
     """
     run, labels = prepared(clf, X, y, X_val, y_val, verified, y_given, observer, start)
+    complete(clf, run, labels, y)
+
+
+def complete(clf: ImageClassifier, run: ImageRounds, labels: Labels, y: Any) -> None:
+    """Run the rounds of a fit, and keep what was learned."""
     interleave([run.proceed()])
     keep(clf, run, labels, row_names(y))
 

@@ -71,7 +71,7 @@ def pretrain(
     pool: ImagePool, recipe: Recipe, seed: int, progress: Progress
 ) -> Generator[None, None, dict[str, Tensor]]:
     """Pretrain the recipe's network, yielding after every few steps; return the weights of all but its last layer."""
-    n_steps, batch_size = recipe.pretrain_steps, _batch_size(recipe, pool.images.shape[0])
+    n_steps, batch_size = recipe.pretrain_steps, images_of_pretraining(recipe, pool.images.shape[0])
     projecting = replace(
         recipe,
         network=partial(_projecting, recipe.network, seed),
@@ -92,7 +92,7 @@ def usual_pretrain_steps(recipe: Recipe, n_images: int) -> int:
     """As many steps as the training has, but no more than help; a network that somebody brought is taken as it is."""
     if not (isinstance(recipe.network, str) and recipe.network in NETWORKS):
         return 0
-    return min(recipe.schedule.n_steps, _MAX_EPOCHS * n_images // _batch_size(recipe, n_images))
+    return min(recipe.schedule.n_steps, _MAX_EPOCHS * n_images // images_of_pretraining(recipe, n_images))
 
 
 def check_pretrainable(network: nn.Module) -> None:
@@ -104,8 +104,8 @@ def check_pretrainable(network: nn.Module) -> None:
         )
 
 
-def _batch_size(recipe: Recipe, n_images: int) -> int:
-    """As many images as a step of the training has, but not so many that most are drawn twice."""
+def images_of_pretraining(recipe: Recipe, n_images: int) -> int:
+    """Images of a step: as many as a step of the training has, but not so many that most are drawn twice."""
     n = _distributed.n_processes()
     return max(2 * n, min(recipe.batch_size * (1 + recipe.unlabeled_ratio), n_images // 2) // n * n)
 
