@@ -428,3 +428,15 @@ def test_without_pytorch_it_says_what_to_install(place, tmp_path, capsys, monkey
     monkeypatch.setitem(sys.modules, "torch", None)
     assert dips(["fit", *labeled(place), "-o", str(tmp_path / "run")]) == 3
     assert "dips.vision needs PyTorch; install it with pip install 'dips-ssl[torch]'" in said(capsys)[1]
+
+
+def test_files_that_the_table_names_in_another_way_are_told_of(place, tmp_path):
+    table = pd.read_csv(place / "labels.csv")
+    table["path"] = [name.rpartition("/")[2].removesuffix(".png") for name in table["path"]]
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    album, exact = (
+        read_album(place / "colors", ImageSettings(str(path / "labels.csv"), "color", "path"), Observer())
+        for path in (tmp_path, place)
+    )
+    assert album.labels.equals(exact.labels)
+    assert "30 files are named in another way by the table, such as '00.png' as '00'." in album.notes

@@ -39,6 +39,7 @@ def test_images_can_be_resized_and_made_gray(folder):
     ("table", "words"),
     [
         ({"file": ["z.png"], "label": [1]}, "names 1 file that is not in .*'z.png'; names are relative to that folder"),
+        ({"file": ["a.png", "A"], "label": [1, 2]}, "names 'a.png' more than once"),
         ({"file": ["a.png", "a.png"], "label": [1, 2]}, "names 'a.png' more than once"),
         ({"file": ["a.png"]}, "needs two columns, file and label"),
     ],

@@ -20,10 +20,11 @@ from dips._study.reviewed import labels_after_review
 from dips._tools.arrays import Array
 from dips._tools.files import sha256
 from dips._tools.observer import Observer
-from dips._tools.wording import option, some_of
+from dips._tools.wording import counted, option, some_of
 from dips.exceptions import DataError
+from dips.vision._file_names import files_named
 from dips.vision._image_files import FolderImages, read_images
-from dips.vision._image_folder import class_folders, find_images, refuse_unknown_files
+from dips.vision._image_folder import class_folders, find_images
 
 
 @dataclass
@@ -105,18 +106,27 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     """One line per image, with the label and the mark of its line in the table of labels, if it has one."""
     table = read_table(settings.labels, wanted=(settings.target,))
     key = _key(table, settings)
-    listed = texts(table.columns[key]).to_pylist()
-    refuse_unknown_files([name for name in listed if name is not None], names, folder)
+    listed = {line: name for line, name in enumerate(texts(table.columns[key]).to_pylist()) if name is not None}
+    files = files_named(list(listed.values()), names, folder)
     wanted = [name for name in (settings.target, settings.verified) if name is not None]
     for name in wanted:
         if name not in table.names:
             raise DataError(f"{table.subject} has no column {name!r}; it has {some_of(table.names)}.")
-    place: dict[str, Any] = {name: line for line, name in enumerate(listed)}
+    place = dict(zip(files, listed, strict=True))
     lines = pa.array([place.get(name) for name in names], pa.int64())
     columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
     made = Table(pa.table(columns), table.source)
-    made.notes.extend(table.notes)
+    made.notes.extend([*table.notes, *_on_names(list(listed.values()), files)])
     return made
+
+
+def _on_names(listed: list[str], files: list[str]) -> list[str]:
+    """A word on files that the table names otherwise than the folder does."""
+    other = [(name, file) for name, file in zip(listed, files, strict=True) if name != file]
+    if not other:
+        return []
+    are = counted(len(other), "file is", "files are")
+    return [f"{are} named in another way by the table, such as {other[0][1]!r} as {other[0][0]!r}."]
 
 
 def _key(table: Table, settings: ImageSettings) -> str:

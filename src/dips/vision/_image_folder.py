@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips._tools.wording import counted
 from dips.exceptions import InputError
+from dips.vision._file_names import files_named
 from dips.vision._image_files import listed, read_images
 
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -58,7 +58,8 @@ def read_image_folder(
     folder : path
         Searched with its subfolders.
     labels : path of a CSV file, or data frame, optional
-        The first column holds file names relative to the folder, the second their labels. Files that are not in the
+        The first column holds file names relative to the folder, the second their labels. A name may leave out
+        folders and ending where only one file can be meant. Files that are not in the
         table, or whose label is empty, are unlabeled. None reads a folder per class: the first part of a file's
         path is its label; files beside these folders, or in one named ``unlabeled``, have none.
     size : (height, width), optional
@@ -86,23 +87,10 @@ def read_image_folder(
 
 
 def _labels_of(names: list[str], labels: str | Path | pd.DataFrame, folder: Path) -> pd.Series:
-    table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels)
+    table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels, converters={0: str})
     if table.shape[1] < 2:
         raise InputError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
-    given = pd.Series(table.iloc[:, 1].to_numpy(), index=table.iloc[:, 0].astype(str).to_numpy(), dtype=object)
-    refuse_unknown_files(given.index.tolist(), names, folder)
+    files = files_named(table.iloc[:, 0].astype(str).tolist(), names, folder)
+    given = pd.Series(table.iloc[:, 1].to_numpy(), index=files, dtype=object)
     y = given.reindex(names)
     return y.where(y.notna(), None)
-
-
-def refuse_unknown_files(listed: Sequence[str], names: Sequence[str], folder: Path) -> None:
-    """Refuse a table that names files which are not there, or one file twice."""
-    missing = sorted(set(listed) - set(names))
-    if missing:
-        files = counted(len(missing), "file that is", "files that are")
-        raise InputError(
-            f"The table names {files} not in {folder}, such as {missing[0]!r}; names are relative to that folder."
-        )
-    twice = [name for name, n in Counter(listed).items() if n > 1]
-    if twice:
-        raise InputError(f"The table names {twice[0]!r} more than once; give each file one label.")
