@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from dips._cli.app import run as dips
 from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
 from dips._image_study.auditing import ImageAudit
+from dips._image_study.held_out import images_to_hold_out
 from dips._image_study.settings import ImageSettings
 from dips._image_study.waiting import tell_how_long
 from dips._review.export import corrections_frame
@@ -440,3 +442,43 @@ def test_files_that_the_table_names_in_another_way_are_told_of(place, tmp_path):
     )
     assert album.labels.equals(exact.labels)
     assert "30 files are named in another way by the table, such as '00.png' as '00'." in album.notes
+
+
+def color_folder(folder, names):
+    """Save an image for each name: a new one, or one that there is already where a name is followed by another."""
+    for k, (name, of) in enumerate(names.items()):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if of is None:
+            Image.fromarray(np.random.RandomState(k).randint(0, 255, (8, 8, 3)).astype(np.uint8)).save(path)
+        else:
+            shutil.copy(folder / of, path)
+    return folder
+
+
+def test_copies_are_told_of_and_held_out_together(tmp_path):
+    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
+    copies = {"a/copy.png": "a/02.png", "b/copy.png": "a/00.png", "unlabeled/copy.png": "b/01.png"}
+    folder, settings = color_folder(tmp_path / "scans", names | copies), ImageSettings(holdout=0.25)
+    album = read_album(folder, settings, Observer())
+    assert album.notes == [
+        "3 images are copies of another; copies are held out together.",
+        "1 image has more than one label: a/00.png is labeled 'a', its copy b/copy.png 'b'.",
+    ]
+    for seed in range(5):
+        split = images_to_hold_out(album, replace(settings, seed=seed))
+        assert not np.isin(album.same[split.test], album.same[split.train]).any()
+
+
+@pytest.mark.parametrize("parts", [["train"], ["Train", "test"]])
+def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path, parts):
+    names = {f"{part}/{'ab'[k % 2]}/{k}.png": None for k in range(10) for part in parts}
+    with pytest.raises(
+        DataError, match=rf"parts of a data set, not classes\. Name one of them, such as .*{parts[0]}, or"
+    ):
+        read_album(color_folder(tmp_path, names), ImageSettings(), Observer())
+
+
+def test_a_class_may_be_called_test(tmp_path):
+    names = {f"{('test', 'train')[k % 2]}/{k}.png": None for k in range(20)}
+    assert read_album(color_folder(tmp_path, names), ImageSettings(), Observer()).target.classes == ["test", "train"]

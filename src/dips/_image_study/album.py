@@ -15,6 +15,7 @@ from dips._files.corrections import read_corrections
 from dips._files.read import Table, read_table
 from dips._files.target import Target, read_target
 from dips._files.values import texts
+from dips._image_study.copies import notes_on_copies, same_images
 from dips._image_study.settings import FILE, ImageSettings
 from dips._study.reviewed import labels_after_review
 from dips._tools.arrays import Array
@@ -25,6 +26,8 @@ from dips.exceptions import DataError
 from dips.vision._file_names import files_named
 from dips.vision._image_files import FolderImages, read_images
 from dips.vision._image_folder import class_folders, find_images
+
+_PARTS = ("train", "training", "val", "valid", "validation", "dev", "test", "testing")
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Album:
     target : their labels, after corrections
     given : their labels before that
     verified : those that somebody has checked
+    same : (n,) a code for each image, the same for copies
     notes : sentences on what was read, and how it was understood
     """
 
@@ -46,6 +50,7 @@ class Album:
     target: Target
     given: Target
     verified: Verified
+    same: Array
     notes: list[str]
 
     @property
@@ -77,7 +82,9 @@ def read_album(folder: Path, settings: ImageSettings, observer: Observer) -> Alb
     read = read_images(folder, names, size=size, skip_damaged=settings.skip_damaged, observer=observer)
     kept = table.columns.filter(pa.array([name not in read.damaged for name in names]))
     target, given, verified, notes = _labels(Table(kept, table.source), settings)
-    return Album(folder, read, target, given, verified, [*table.notes, *read.notes, *notes])
+    same = same_images(read.images)
+    notes += notes_on_copies(same, target.codes, read.names, target.classes)
+    return Album(folder, read, target, given, verified, same, [*table.notes, *read.notes, *notes])
 
 
 def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Verified, list[str]]:
@@ -98,8 +105,19 @@ def _from_folders(folder: Path, names: Sequence[str]) -> Table:
             f"The images in {folder} are not in folders that could name their classes; name a table with "
             f"{option('labels')}, or make a folder for each class."
         )
+    _refuse_parts(folder, names, {label for label in labels if label is not None})
     columns = pa.table({FILE: pa.array(names, pa.string()), "label": pa.array(labels, pa.string())})
     return Table(columns, f"the folders of {folder}")
+
+
+def _refuse_parts(folder: Path, names: Sequence[str], labels: set[str]) -> None:
+    """Refuse folders that hold the parts of a data set, each with a folder per class, as if these were the classes."""
+    part = min(labels)
+    if all(label.lower() in _PARTS for label in labels) and all(name.count("/") > 1 for name in names if "/" in name):
+        raise DataError(
+            f"The folders in {folder} are {some_of(sorted(labels))}, with folders in them: parts of a data set, not "
+            f"classes. Name one of them, such as {folder / part}, or a table with {option('labels')}."
+        )
 
 
 def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Table:

@@ -26,9 +26,14 @@ _SCORED = ("accuracy", "balanced_accuracy", "log_loss")
 
 
 def images_to_hold_out(album: Album, settings: ImageSettings) -> HoldOut:
-    """The labeled images that are held out: the same share of each class, drawn by the labels as they were given."""
+    """The labeled images that are held out: the same share of each class, drawn by the labels as they were given.
+
+    Copies are held out together, since a network could have learned the labels of the others by heart.
+    """
     drawn = Settings(settings.target, holdout=settings.holdout, seed=settings.seed)
-    return hold_out(album.given, drawn, now=album.target)
+    same = album.same[album.given.is_labeled]
+    has_copies = np.unique(same).size < same.size
+    return hold_out(album.given, drawn, groups=album.same if has_copies else None, now=album.target)
 
 
 @dataclass(frozen=True)
