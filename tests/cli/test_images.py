@@ -470,7 +470,7 @@ def test_copies_are_told_of_and_held_out_together(tmp_path):
         assert not np.isin(album.same[split.test], album.same[split.train]).any()
 
 
-@pytest.mark.parametrize("parts", [["train"], ["Train", "test"]])
+@pytest.mark.parametrize("parts", [["train"], ["train", "Test", "val"]])
 def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path, parts):
     names = {f"{part}/{'ab'[k % 2]}/{k}.png": None for k in range(10) for part in parts}
     with pytest.raises(
@@ -482,3 +482,29 @@ def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path, parts):
 def test_a_class_may_be_called_test(tmp_path):
     names = {f"{('test', 'train')[k % 2]}/{k}.png": None for k in range(20)}
     assert read_album(color_folder(tmp_path, names), ImageSettings(), Observer()).target.classes == ["test", "train"]
+
+
+def test_a_folder_is_inspected_without_training_anything(place, capsys):
+    arguments = ["inspect", *labeled(place, "--network", "tiny", "--steps", "4")]
+    assert dips(arguments) == 0
+    out = said(capsys)[0].splitlines()
+    assert out[:2] == [
+        "48 color images, trained on at 12 by 16 pixels.",
+        "'color': 30 labeled (blue 10, green 10, red 10), 18 not.",
+    ]
+    assert dips([*arguments, "--json"]) == 0
+    record = json.loads(said(capsys)[0])
+    assert record["labels"]["classes"] == {"blue": 10, "green": 10, "red": 10}
+    assert (record["images"], record["size"], record["damaged"]) == (48, [12, 16], {})
+    assert (record["expected_seconds"] is None) == torch.cuda.is_available()
+
+
+def test_what_a_study_of_images_refuses_is_refused_by_a_look(place, tmp_path, capsys):
+    assert dips(["inspect", *labeled(place)[:3], "-t", "hue", "--id", "path"]) == 3
+    assert "has no column 'hue'" in said(capsys)[1]
+    assert dips(["inspect", *labeled(place), "--group", "path"]) == 3
+    assert "--group is for tables" in said(capsys)[1]
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    assert dips(["inspect", str(table), "--size", "32"]) == 3
+    assert "--size is for a folder of images" in said(capsys)[1]

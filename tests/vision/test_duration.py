@@ -34,6 +34,18 @@ def test_parts_take_as_long_as_their_images_need(monkeypatch):
     assert "pretraining" not in expected()
 
 
+@pytest.mark.parametrize(("seconds", "timed"), [(0.01, [2, 8]), (1.0, [2])])
+def test_where_steps_are_quick_a_whole_one_is_timed(monkeypatch, seconds, timed):
+    def noted(pool, how, rows):
+        sizes.append(how.batch_size)
+        return seconds
+
+    sizes = []
+    monkeypatch.setattr(_duration, "_seconds_of_a_step", noted)
+    expected()
+    assert sizes == timed
+
+
 def test_a_step_is_timed_and_changes_nothing():
     before = torch.random.get_rng_state()
     assert min(expected(pretrain_steps=30).values()) > 0

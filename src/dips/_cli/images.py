@@ -48,13 +48,18 @@ def is_image_run(run: Run, data: str) -> bool:
     return of_images
 
 
-def refuse_options_for_images(context: typer.Context, target: str | None) -> str:
-    """Refuse options that only a folder of images has, and a table without a target; return the target."""
+def refuse_options_for_images(context: typer.Context) -> None:
+    """Refuse options that only a folder of images has."""
     wrong = next((name for name in FOR_IMAGES if _is_given(context, name)), None)
     if wrong is not None:
-        data = context.params["data"][0]
+        data = _data(context)
         remedy = "leave it out" if Path(data).expanduser().exists() else "there is no such file or folder"
         raise SettingsError(f"{option(wrong)} is for a folder of images, and {data} is not one; {remedy}.")
+
+
+def target_of_table(context: typer.Context, target: str | None) -> str:
+    """Return the target, which a table needs, and refuse options that only a folder of images has."""
+    refuse_options_for_images(context)
     if target is None:
         context.fail("Missing option '--target' / '-t'.")
     return target
@@ -109,6 +114,27 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
     return n_suspects / n_labeled
 
 
+def inspect_folder(context: typer.Context) -> None:
+    """``dips inspect`` on a folder of images."""
+    settings, as_json = _settings(context, None), context.params["as_json"]
+    from dips._image_study.inspecting import inspect_images
+
+    with TerminalObserver(not as_json) as observer:
+        inspection = inspect_images(_data(context), observer, **settings)
+    if as_json:
+        print_json(inspection.to_json())
+        return
+    console, album, counts = output(), inspection.album, inspection.counts
+    n, n_labeled = len(album.read.names), sum(counts.values())
+    height, width = album.read.size
+    kind = "gray" if album.read.mode == "L" else "color"
+    console.say(f"{n:,} {kind} images, trained on at {height} by {width} pixels.")
+    classes = some_of(f"{c} {k:,}" for c, k in counts.items())
+    console.say(f"{album.target.name!r}: {n_labeled:,} labeled ({classes}), {n - n_labeled:,} not.")
+    console.say_notes(album.notes)
+    inspection.tell_how_long(observer)
+
+
 def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool, as_json: bool) -> None:
     """``dips predict`` on a folder of images."""
     _need_torch()
@@ -153,11 +179,17 @@ def _settings(context: typer.Context, corrections: str | None) -> dict[str, Any]
     known = {f.name for f in fields(ImageSettings)}
     for name, value in context.params.items():
         if name not in known and name not in _ALWAYS and value and _is_given(context, name):
-            raise SettingsError(f"{option(name)} is for tables, and {context.params['data'][0]} is a folder of images.")
+            raise SettingsError(f"{option(name)} is for tables, and {_data(context)} is a folder of images.")
     given = {name: context.params[name] for name in known & set(context.params) if _is_given(context, name)}
     if "id" in given:
         given["id"] = _only("id", given["id"]) if given["id"] else None
     return given | {"corrections": corrections}
+
+
+def _data(context: typer.Context) -> str:
+    """What was named, or the first of several."""
+    data = context.params["data"]
+    return data if isinstance(data, str) else data[0]
 
 
 def _only(name: str, values: list[str]) -> str:

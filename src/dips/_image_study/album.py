@@ -112,7 +112,7 @@ def _from_folders(folder: Path, names: Sequence[str]) -> Table:
 
 def _refuse_parts(folder: Path, names: Sequence[str], labels: set[str]) -> None:
     """Refuse folders that hold the parts of a data set, each with a folder per class, as if these were the classes."""
-    part = min(labels)
+    part = min(labels, key=lambda label: (not label.lower().startswith("train"), label))
     if all(label.lower() in _PARTS for label in labels) and all(name.count("/") > 1 for name in names if "/" in name):
         raise DataError(
             f"The folders in {folder} are {some_of(sorted(labels))}, with folders in them: parts of a data set, not "

@@ -23,16 +23,17 @@ if TYPE_CHECKING:
 
 LONG_S = 1200.0  # what takes longer is worth a word of advice
 _FEW = 2  # labeled images in a step that is timed
+_QUICK_S = 1.0
+_TIMES = 3
 _WITH_GRADIENT, _WITHOUT = 3, 1  # what an image costs
 
 
 def expected_seconds(run: ImageRounds) -> dict[str, float] | None:
-    """About how long each part of a fit takes on this CPU, by a step on few images; None on a GPU, which is fast."""
+    """About how long each part of a fit takes on this CPU, by a step that is timed; None on a GPU, which is fast."""
     if run.pool.device.type != "cpu" or _distributed.n_processes() > 1:
         return None
     recipe = run.recipe
-    few = replace(recipe, batch_size=_FEW)
-    seconds = _seconds_of_a_step(run.pool, few, run.rows) / _cost(few)
+    seconds = _seconds_by_cost(run)
     n_pretrained = images_of_pretraining(recipe, run.pool.images.shape[0])
     costs = {
         PRETRAINING: 2 * n_pretrained * _WITH_GRADIENT,
@@ -53,13 +54,25 @@ def warn_if_long(run: ImageRounds) -> None:
         )
 
 
+def _seconds_by_cost(run: ImageRounds) -> float:
+    """Of a step on few images; of a whole one where that is quick, since there much does not depend on the images."""
+    few = replace(run.recipe, batch_size=_FEW)
+    seconds = _seconds_of_a_step(run.pool, few, run.rows) / _cost(few)
+    if seconds * _cost(run.recipe) > _QUICK_S:
+        return seconds
+    return _seconds_of_a_step(run.pool, run.recipe, run.rows) / _cost(run.recipe)
+
+
 def _seconds_of_a_step(pool: ImagePool, recipe: Recipe, rows: Rows) -> float:
     with torch.random.fork_rng(devices=[]):  # a network may draw random numbers of its own
         timed = Training(pool, recipe, rows, seed=0)
         timed.step()  # libraries set themselves up in the first one
-        began = time.perf_counter()
-        timed.step()
-        return time.perf_counter() - began
+        seconds = []
+        for _ in range(_TIMES):
+            began = time.perf_counter()
+            timed.step()
+            seconds.append(time.perf_counter() - began)
+        return min(seconds)  # the others were disturbed
 
 
 def _cost(recipe: Recipe) -> int:

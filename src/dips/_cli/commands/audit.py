@@ -10,7 +10,7 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import TerminalObserver, output, print_json, remarks
-from dips._cli.images import are_images, audit_folder, refuse_options_for_images
+from dips._cli.images import are_images, audit_folder, target_of_table
 from dips.exceptions import SettingsError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def audit(
         if audit_folder(context, used_corrections) > (1 if fail_above is None else fail_above):
             raise typer.Exit(_TOO_MANY)
         return
-    target = refuse_options_for_images(context, target)
+    target = target_of_table(context, target)
     with TerminalObserver(not as_json) as observer:
         judged = audit_labels(
             data,

@@ -12,7 +12,7 @@ from rich.table import Table
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import Terminal, TerminalObserver, make_table, output, print_json, printable
-from dips._cli.images import are_images, fit_folder, refuse_options_for_images
+from dips._cli.images import are_images, fit_folder, target_of_table
 from dips._tools.wording import some_of
 from dips.exceptions import StoppedError
 
@@ -88,7 +88,7 @@ def fit(
     if are_images(data):
         fit_folder(context, used_corrections)
         return
-    target = refuse_options_for_images(context, target)
+    target = target_of_table(context, target)
     from dips._study.fitting import fit as fit_study
 
     try:

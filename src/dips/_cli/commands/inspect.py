@@ -1,4 +1,4 @@
-"""``dips inspect``: what a table holds, before the work."""
+"""``dips inspect``: what a table or a folder of images holds, before the work."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_json
+from dips._cli.images import are_images, inspect_folder, refuse_options_for_images
 from dips._tools.wording import counted, some_of
 from dips.exceptions import DataError
 
@@ -21,7 +22,7 @@ _MOST_COLUMNS = 100  # to show how each is read is what the command is for
 @app.command()
 def inspect(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="A table, as for dips fit.")],
+    data: Annotated[str, typer.Argument(help="A table or a folder of images, as for dips fit.")],
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column with the labels.")] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
@@ -34,13 +35,24 @@ def inspect(
     sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
     verified: o.VerifiedColumn = None,
+    labels: o.LabelsFile = None,
+    steps: o.Steps = 20_000,
+    network: o.NetworkName = "fast",
+    size: o.Size = None,
+    skip_damaged: o.SkipDamaged = False,
     as_json: o.Json = False,
 ) -> None:
     """Show how a table is read, without training anything.
 
     Column types, missing values, guesses and doubts, and the options that settle them. The exit code is 3 if dips fit
     would refuse the table.
+
+    For a folder of images: how files and labels are read, copies, and, without a GPU, how long dips fit takes.
     """
+    if are_images([data]):
+        inspect_folder(context)
+        return
+    refuse_options_for_images(context)
     from dips._study.inspecting import inspect as inspect_table
 
     inspection = inspect_table(data, target, **o.settings_in(context))
