@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from dips.exceptions import InputError
 from dips.vision import ImageClassifier, load_classifier
 from dips.vision._brought import build_brought
 
@@ -123,3 +124,32 @@ def test_a_missing_library_is_named(monkeypatch, library):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ValueError, match=f"needs {library}, which is not installed: pip install {library}"):
         ImageClassifier(f"{library}:resnet18", **QUICK).fit(colors()[0], dirty_labels())
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (
+            lambda c, n: nn.Sequential(nn.Flatten(), nn.Linear(192, 7)),
+            r"\(n, 3, 8, 8\) with \(n, 3\); .* with \(n, 7\)",
+        ),
+        (lambda c, n: nn.Sequential(nn.Flatten(), nn.Linear(9, c)), "it fails with RuntimeError: mat1 and mat2"),
+        (lambda c, n: nn.Sequential(nn.Flatten(), nn.LSTM(192, c)), "it answers with tuple"),
+        (lambda c, n: None, "got an object of type NoneType"),
+        (nn.Linear(3, 3), "pass a function of .* that makes one"),
+    ],
+)
+def test_a_network_that_cannot_answer_is_refused_before_any_work(network, message):
+    X, y = colors(30)
+    with pytest.raises(InputError, match=message):
+        ImageClassifier(network, n_steps=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("device", "message"), [("gpu", "'gpu' is not known to PyTorch"), ("cuda", "needs a GPU, and PyTorch finds none")]
+)
+def test_a_device_that_is_not_there_is_refused(monkeypatch, device, message):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    X, y = colors(30)
+    with pytest.raises(InputError, match=message):
+        ImageClassifier("tiny", device=device).fit(X, y)

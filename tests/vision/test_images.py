@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
+from dips.exceptions import InputError
 from dips.vision import read_dataset, read_image_folder
 from dips.vision._images import as_images
 
@@ -107,3 +108,15 @@ def test_any_pytorch_data_set_can_be_read(kind):
 def test_what_is_no_image_is_refused(X, words):
     with pytest.raises(ValueError, match=words):
         as_images(X)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([(np.zeros((8, 8), np.uint8), 0), (np.zeros((8, 9), np.uint8), 1)], r"same size; got \(8, 8\) and \(8, 9\)"),
+        ([(np.zeros((8, 8), np.uint8), "cat")], "label must be an integer, -1 if unknown; got 'cat'"),
+    ],
+)
+def test_a_data_set_that_does_not_fit_an_array_is_refused_in_words(pairs, message):
+    with pytest.raises(InputError, match=message):
+        read_dataset(pairs)

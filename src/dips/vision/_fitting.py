@@ -30,7 +30,7 @@ from dips.vision._freematch import FreeMatch
 from dips.vision._image_pool import ImagePool, Scaling
 from dips.vision._images import as_images
 from dips.vision._method import Method
-from dips.vision._networks import NETWORKS, build_network, check_network
+from dips.vision._networks import NETWORKS, build_network, check_answers, check_network
 from dips.vision._optimizer import Schedule
 from dips.vision._pretraining import usual_pretrain_steps
 from dips.vision._rounds import CurationPlan, ImageRounds
@@ -93,7 +93,7 @@ def prepared(
         clf.warm_up_steps, clf.n_rounds, pseudo_labels=clf.curate_pseudo_labels, pilot_steps=clf.pilot_steps
     )
     device = _distributed.join(device_of(clf.device))
-    scaling = _brought_scaling(recipe.network, labels.classes.size, images.shape[3], device)
+    scaling = _brought_scaling(recipe.network, labels.classes.size, images.shape, device)
     pool = ImagePool.of(images, labels.codes, labels.classes.size, device, clf.stream, scaling)
     n_steps = clf.pretrain_steps
     if n_steps is None:  # published curators are trained as published
@@ -163,7 +163,15 @@ def device_of(device: str | torch.device | None) -> torch.device:
     """The device of this name; None for a GPU if there is one."""
     if device is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(device)
+    try:
+        found = torch.device(device)
+    except RuntimeError:
+        raise InputError(f"device={device!r} is not known to PyTorch; use 'cpu', or 'cuda' for a GPU.") from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(
+            f"device={device!r} needs a GPU, and PyTorch finds none here; leave device out to use the CPU."
+        )
+    return found
 
 
 def _validation(
@@ -177,12 +185,14 @@ def _validation(
 
 
 def _brought_scaling(
-    network: str | Callable[[int, int], torch.nn.Module], n_classes: int, n_channels: int, device: torch.device
+    network: str | Callable[[int, int], torch.nn.Module], n_classes: int, shape: tuple[int, ...], device: torch.device
 ) -> Scaling | None:
-    """The scaling of pixels that a network of the user's was trained with, where it says so."""
+    """The scaling of pixels that a network of the user's was trained with, where it says so; checks the network."""
     if isinstance(network, str) and network in NETWORKS:
         return None
-    moments = getattr(build_network(network, n_classes, n_channels, seed=0), "pixel_scaling", None)
+    brought = build_network(network, n_classes, shape[3], seed=0)
+    check_answers(brought, n_classes, shape[1:])
+    moments = getattr(brought, "pixel_scaling", None)
     if moments is None:
         return None
     return Scaling(*(torch.as_tensor(m, dtype=torch.float32, device=device) for m in moments))

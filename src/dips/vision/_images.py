@@ -73,8 +73,18 @@ def read_dataset(dataset: Any) -> tuple[Array, Array]:
     for k in range(len(dataset)):
         image, label = dataset[k]
         images.append(_as_bytes(image))
-        labels.append(int(label))
+        if images[k].shape != images[0].shape:
+            sizes = f"{images[0].shape[:2]} and {images[k].shape[:2]}"
+            raise InputError(f"Images must have the same size; got {sizes}. Resize them in the data set's transform.")
+        labels.append(_as_code(label))
     return as_images(np.stack(images)), np.array(labels)
+
+
+def _as_code(label: Any) -> int:
+    try:
+        return int(label)
+    except (TypeError, ValueError):
+        raise InputError(f"A label must be an integer, -1 if unknown; got {label!r}.") from None
 
 
 def _as_bytes(image: Any) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -145,12 +146,34 @@ NETWORKS: dict[str, Callable[[int, int], nn.Module]] = {
 
 def check_network(network: str | Callable[[int, int], nn.Module]) -> None:
     """Refuse a network that is not known, or whose library is missing."""
+    if isinstance(network, nn.Module):
+        raise InputError(
+            "network is a module; pass a function of (n_classes, n_channels) that makes one, since several are trained."
+        )
     if is_brought(network):
         check_brought(str(network))
     elif isinstance(network, str) and network not in NETWORKS:
         raise InputError(
             f"network={network!r} is not known; choose one of {', '.join(NETWORKS)}, torchvision:MODEL and timm:MODEL."
         )
+
+
+def check_answers(network: Any, n_classes: int, shape: tuple[int, ...]) -> None:
+    """Refuse a network that does not answer images (height, width, channels) with a number for each class."""
+    height, width, n_channels = shape
+    wanted = f"network must make a module that answers (n, {n_channels}, {height}, {width}) with (n, {n_classes})"
+    if not isinstance(network, nn.Module):
+        raise InputError(f"{wanted}; got an object of type {type(network).__name__}.")
+    try:
+        with torch.no_grad():
+            answers = network.eval()(torch.zeros(2, n_channels, height, width))
+    except Exception as error:  # whatever a network of the user's may raise
+        raise InputError(f"{wanted}; it fails with {type(error).__name__}: {error}") from error
+    if not isinstance(answers, Tensor) or answers.shape != (2, n_classes):
+        got = (
+            f"(n, {', '.join(map(str, answers.shape[1:]))})" if isinstance(answers, Tensor) else type(answers).__name__
+        )
+        raise InputError(f"{wanted}; it answers with {got}.")
 
 
 def build_network(
