@@ -54,7 +54,8 @@ def test_a_killed_run_continues_to_the_same_result_bit_for_bit(tmp_path, step, p
 
 def test_a_run_killed_in_its_pilots_does_not_pretrain_again(tmp_path):
     def fresh(path):
-        return ImageRounds(pool(), recipe(n_steps=12, pretrain_steps=6), PLAN, ImageAuto(), path=path)
+        plan = CurationPlan(warm_up_steps=4, n_rounds=2, n_checkpoints=1, pilot_steps=4)
+        return ImageRounds(pool(), recipe(n_steps=8, pretrain_steps=6), plan, ImageAuto(), path=path)
 
     class Parts(Observer):
         def __init__(self):
