@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dips._beliefs.belief import average_beliefs, believe, lean_back, probably_right, protect_classes, shift
-from dips._beliefs.hypotheses import even_noise, transition
+from dips._beliefs.hypotheses import Hypothesis, even_noise, transition
 from dips._beliefs.noise import NoiseRate, calibrate_panels
 from dips._beliefs.teachers import Answers
 
@@ -73,6 +73,17 @@ def test_a_rare_class_loses_no_more_than_the_noise_supports():
     assert lost == pytest.approx(0.1 + 1.645 * np.sqrt(0.1 * 0.9 / 10))
     np.testing.assert_allclose(protected.sum(axis=1), 1)
     np.testing.assert_allclose(protected[labels == 0], belief[labels == 0])
+
+
+def test_a_rare_class_may_lose_as_many_labels_as_are_wrong_in_it():
+    labels = np.array([0] * 90 + [1] * 10)
+    large_class_is_mistaken = Hypothesis(np.array([[0.95, 0.05], [0.0, 1.0]]), 0.045, np.array([0.947, 0.053]), "0")
+    noise = NoiseRate(0.045, 0.0, 0.1, [large_class_is_mistaken], np.ones(1))
+    np.testing.assert_allclose(noise.by_class, [0, 0.947 * 0.05 / (0.947 * 0.05 + 0.053)])
+    belief = np.tile([0.45, 0.55], (100, 1))
+    protected, is_protected = protect_classes(belief, labels, noise)
+    assert is_protected.tolist() == [True, False]
+    np.testing.assert_allclose(protected[labels == 1], belief[labels == 1])
 
 
 def test_beliefs_and_distributions_add_up_to_one_and_clean_labels_stay():

@@ -86,19 +86,21 @@ def probably_right(p_wrong: Array, labels: Array) -> Array:
 
 
 def protect_classes(belief: Array, labels: Array, noise: NoiseRate, known: Array | None = None) -> tuple[Array, Array]:
-    """Beliefs in which no class loses more labels than the noise supports, and the mask (C,) of those that would.
+    """Beliefs in which no class loses more labels than its own noise supports, and the mask (C,) of those that would.
 
     Where the expected number of wrong labels of a class is above that bound, with its uncertainty, its beliefs are
     moved back towards the labels as given. A rare class is the one in danger: its rows look like errors of the others.
+    But where rows of a large class were given its label by mistake, many of its labels are wrong and few of all.
     Classes in the mask `known` (C,) are left alone: somebody has checked enough of their labels to say.
     """
     belief, protected = belief.copy(), np.zeros(belief.shape[1], dtype=bool)
+    supported = np.maximum(noise.high, noise.by_class)
     for c in np.unique(labels):
         if known is not None and known[c]:
             continue
-        rows = np.flatnonzero(labels == c)
+        rows, rate = np.flatnonzero(labels == c), supported[c]
         expected = (1 - belief[rows, c]).sum()
-        bound = rows.size * min(1.0, noise.high + _SUPPORTED_Z * np.sqrt(noise.high * (1 - noise.high) / rows.size))
+        bound = rows.size * min(1.0, rate + _SUPPORTED_Z * np.sqrt(rate * (1 - rate) / rows.size))
         if expected > bound:
             belief[rows] *= bound / expected
             belief[rows, c] += 1 - bound / expected

@@ -46,6 +46,11 @@ class Hypothesis:
     kind: str = EVEN
     log_prior: float = 0.0
 
+    @property
+    def wrong_by_class(self) -> Array:
+        """Share (C,) of the labels of each class that are wrong."""
+        return np.asarray(1 - self.frequencies * np.diag(self.matrix) / (self.frequencies @ self.matrix))
+
 
 def transition(rates: float | Array, n_classes: int) -> Array:
     """T[c, k]: probability that a row of class c is labeled k; all wrong labels are equally likely.

@@ -45,6 +45,11 @@ class NoiseRate:
     posterior: Array = field(repr=False)
 
     @property
+    def by_class(self) -> Array:
+        """Expected share (C,) of the labels of each class that are wrong; far above `mean` where a class is rare."""
+        return np.asarray(self.posterior @ np.array([h.wrong_by_class for h in self.hypotheses]))
+
+    @property
     def heard(self) -> Array:
         """Positions of the hypotheses that are probable enough to be averaged over."""
         return np.flatnonzero(self.posterior > _HEARD)
