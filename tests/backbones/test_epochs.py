@@ -102,7 +102,7 @@ def test_a_solver_without_epochs_is_refused():
         fit_and_watch(mlp(solver="lbfgs"), *table(2))
     assert str(error.value) == (
         'MLPClassifier(solver="lbfgs") is not trained in epochs, so it has no learning dynamics; '
-        'use solver="adam" or "sgd", or curator="none".'
+        'use solver="adam" or "sgd", or curator="auto".'
     )
 
 

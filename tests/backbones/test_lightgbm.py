@@ -88,7 +88,7 @@ def test_a_random_forest_is_refused():
         fit_and_watch(lightgbm(boosting_type="rf"), *table(2))
     assert str(error.value) == (
         'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
-        'learning dynamics; use boosting_type="gbdt", or curator="none".'
+        'learning dynamics; use boosting_type="gbdt", or curator="auto".'
     )
 
 

@@ -23,7 +23,7 @@ def test_what_is_not_trained_step_by_step_is_refused(estimator, wrap):
         backbone.check(wrapped)
     assert str(error.value) == (
         f"{type(estimator).__name__} is not trained step by step, so it has no learning dynamics; "
-        'use a boosted or a neural backbone, or curator="none".'
+        'use a boosted or a neural backbone, or curator="auto".'
     )
 
 

@@ -120,7 +120,7 @@ def test_a_linear_booster_is_refused():
         fit_and_watch(xgboost(booster="gblinear"), *table(2))
     assert str(error.value) == (
         'XGBClassifier(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
-        'use booster="gbtree", or curator="none".'
+        'use booster="gbtree", or curator="auto".'
     )
 
 

@@ -179,7 +179,7 @@ def test_a_backbone_without_probabilities(estimator):
 
 @pytest.mark.parametrize("curator", ["adaptive", "dips", "small_loss"])
 def test_a_backbone_without_checkpoints(curator):
-    words = 'RandomForestClassifier is not trained step by step.* use a boosted or a neural backbone, or curator="none"'
+    words = 'RandomForestClassifier is not trained step by step.* use a boosted or a neural backbone, or curator="auto"'
     refused(words, estimator=RandomForestClassifier(), curator=curator)
     with pytest.raises(ValueError, match="LogisticRegression is not trained step by step"):
         CuratedClassifier(LogisticRegression(), curator=curator).fit(X, np.abs(Y))

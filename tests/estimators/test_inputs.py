@@ -272,11 +272,11 @@ def test_columns_passed_apart_are_put_in_order():
     assert_array_equal(apart.predict_proba(X), quick().fit(X, np.where(np.arange(N) < 80, TRUTH, -1)).predict_proba(X))
 
 
-def test_rows_passed_apart_weigh_one():
-    weight = np.full(80, 2.0)
+def test_rows_passed_apart_weigh_as_much_as_the_others_on_average():
+    weight = np.linspace(1.0, 3.0, 80)
     apart = quick().fit(NUMBERS[:80], TRUTH[:80], X_unlabeled=NUMBERS[80:], sample_weight=weight)
     y = np.where(np.arange(N) < 80, TRUTH, -1)
-    together = quick().fit(NUMBERS, y, sample_weight=np.append(weight, np.ones(80)))
+    together = quick().fit(NUMBERS, y, sample_weight=np.append(weight, np.full(80, 2.0)))
     assert_array_equal(apart.predict_proba(NUMBERS), together.predict_proba(NUMBERS))
 
 

@@ -209,7 +209,7 @@ def test_a_forest_cannot_be_curated_by_its_dynamics(curator):
     X, given = noisy_table(2)
     sentence = (
         "RandomForestClassifier is not trained step by step, so it has no learning dynamics; "
-        'use a boosted or a neural backbone, or curator="none".'
+        'use a boosted or a neural backbone, or curator="auto".'
     )
     forest = RandomForestClassifier(n_estimators="refused before this is read")
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):

@@ -184,7 +184,8 @@ class PseudoLabelClassifier(CuratingClassifier):
             More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory, and the rows
             of a Spark table stay on their cluster.
         sample_weight : (n,), optional
-            Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh 1.
+            Weights of the rows of X, the unlabeled included; rows of `X_unlabeled` weigh as much as these do
+            on average.
         verified : mask (n,), optional
             Labels that somebody has checked. They are never suspects, and the other labels are judged better because of
             them. For multi-label, one column for all labels, or a mask (n, L).

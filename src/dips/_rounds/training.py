@@ -74,11 +74,12 @@ class Trainer:
         self.groups = groups  # (n,) of the pool's rows; no fold divides one
 
     def over(self, pool: NumberedPool, weights_of_more: Array | None = None) -> Trainer:
-        """Return the trainer for a pool with more rows after this one's; by default, each of them weighs 1."""
+        """Return the trainer for a pool with more rows after this one's; by default, each of them weighs the mean."""
         trainer = copy(self)
         trainer.pool = pool
         if self.sample_weight is not None:
-            more = np.ones(pool.n_rows - self.pool.n_rows) if weights_of_more is None else weights_of_more
+            n_more = pool.n_rows - self.pool.n_rows
+            more = np.full(n_more, self.sample_weight.mean()) if weights_of_more is None else weights_of_more
             trainer.sample_weight = np.append(self.sample_weight, more)
         return trainer
 

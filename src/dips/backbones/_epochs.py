@@ -42,7 +42,7 @@ class Epochs(Backbone):
         if params.get("solver") == "lbfgs":
             raise InputError(
                 f'{name}(solver="lbfgs") is not trained in epochs, so it has no learning dynamics; '
-                'use solver="adam" or "sgd", or curator="none".'
+                'use solver="adam" or "sgd", or curator="auto".'
             )
         if not hasattr(estimator, "predict_proba"):
             raise InputError(

@@ -62,12 +62,12 @@ class LightGBM(StagedBackbone):
         if params["boosting_type"] == "rf":
             raise InputError(
                 'LGBMClassifier(boosting_type="rf") is a random forest, not trained step by step, so it has no '
-                'learning dynamics; use boosting_type="gbdt", or curator="none".'
+                'learning dynamics; use boosting_type="gbdt", or curator="auto".'
             )
         if params["objective"] not in _OBJECTIVES or params.get("sigmoid", 1) != 1:
             raise InputError(
                 "LGBMClassifier with an objective or a sigmoid of its own does not add up to class probabilities round "
-                'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="none".'
+                'by round; use objective="binary" or "multiclass" with sigmoid=1, or curator="auto".'
             )
 
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:

@@ -29,5 +29,5 @@ class Plain(Backbone):
         """Refuse, and say what to use."""
         raise InputError(
             f"{type(estimator).__name__} is not trained step by step, so it has no learning dynamics; "
-            'use a boosted or a neural backbone, or curator="none".'
+            'use a boosted or a neural backbone, or curator="auto".'
         )

@@ -44,7 +44,7 @@ class XGBoost(StagedBackbone):
         if params["booster"] == "gblinear":
             raise InputError(
                 f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
-                'use booster="gbtree", or curator="none".'
+                'use booster="gbtree", or curator="auto".'
             )
         if params["early_stopping_rounds"] is not None:
             raise InputError(
@@ -54,7 +54,7 @@ class XGBoost(StagedBackbone):
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
             raise InputError(
                 f"{name} is a random forest, not trained step by step, so it has no learning dynamics; "
-                'use XGBClassifier, or curator="none".'
+                'use XGBClassifier, or curator="auto".'
             )
         objective = params["objective"]
         if isinstance(objective, str) and objective not in _OBJECTIVES:

@@ -37,7 +37,7 @@ class Beliefs(Curator):
         nearly all of the gain.
     network : bool, default=False
         Whether :class:`~dips.network.PriorFittedClassifier` is one more teacher, for tables of at most 1,000 labels and
-        ten classes. It costs several times the rest, and on our tables it added a fifth of a point of AUC and no
+        ten classes. It costs several times the rest, and on our tables it added a third of a point of AUC and no
         accuracy (docs/results.md).
     reviewer_error : float, default=0.0
         How often the reviewers who verified labels are wrong. Above 0, a verified label is weighed against the teachers
