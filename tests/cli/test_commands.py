@@ -66,7 +66,7 @@ def test_fit_says_what_it_understood_and_what_it_found(finished):
 def test_fit_says_what_the_columns_of_scores_mean_and_what_to_do_next(finished):
     folder, out, _ = finished
     assert "valid.: an estimate for true labels" in out
-    assert "wrong, by estimate" in out
+    assert "estimated to be wrong" in out
     _, steps = out.split("Next:\n")
     review, use = f"dips review {folder}", f"dips predict {folder} new.csv -o predictions.csv"
     assert f"Look at the suspects: {review}" in steps

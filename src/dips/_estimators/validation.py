@@ -102,7 +102,7 @@ def check_groups(groups: Array, n: int, n_unlabeled: int) -> Array:
 def append_unlabeled(
     targets: list[Labels], weights: Array | None, verified: list[Verified], n_unlabeled: int
 ) -> tuple[list[Labels], Array | None, list[Verified]]:
-    """Return labels, weights and verified masks with `n_unlabeled` more rows, which have no label and weigh the mean."""
+    """Return labels, weights and verified masks with `n_unlabeled` more rows: no label, and the mean weight."""
     _warn_of_minus_one(targets)
     targets = [labels.followed_by_unlabeled(n_unlabeled) for labels in targets]
     weights = None if weights is None else np.append(weights, np.full(n_unlabeled, weights.mean()))
