@@ -24,6 +24,7 @@ from xgboost import XGBClassifier
 from dips import PseudoLabelClassifier
 from dips._dynamics import Dynamics, Watch
 from dips._rounds.training import Trainer
+from dips._tools.seeds import draw_seed
 from dips.backbones import find_backbone
 from dips.labelers import CSA, SLA, UPS, Labeler
 
@@ -48,8 +49,7 @@ class Task:
         self.labeled, self.left = np.split(np.arange(N_ROWS), [N_ROWS // 10])
         self.n_models, self.seed = n_models, seed
         rng, family = np.random.RandomState(seed), find_backbone(XGBClassifier())
-        draw = partial(rng.randint, 2**31 - 1)
-        self.members = [{"random_state": draw(), **family.vary(XGBClassifier(), rng)} for _ in range(n_models)]
+        self.members = [{"random_state": draw_seed(rng), **family.vary(XGBClassifier(), rng)} for _ in range(n_models)]
 
     def in_turn(self, member: dict[str, Any], n_threads: int | None) -> np.ndarray:
         """One member as anybody would write it, with the threads that its library takes, or a number of them."""

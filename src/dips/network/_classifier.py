@@ -21,6 +21,7 @@ from dips._data.encoder import TableEncoder
 from dips._data.labels import UNLABELED, labels_of_rows, true_labels
 from dips._data.verified import check_verified
 from dips._tools.arrays import Array
+from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
 from dips.exceptions import InputTypeError
@@ -147,7 +148,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         # Read the table once; a model file keeps the context's rows and reads them again.
         self.classes_ = labels.classes
         values, codes, categorical = self._cut(table), labels.codes, self._categorical[self.columns_]
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(draw_seed(check_random_state(self.random_state)))
         choose = drawn(network, self.columns_.size, self.max_context, rng, first=checked.mask)
         beliefs = NetworkBeliefs(network, values, categorical, codes, n_draws=self.n_draws, choose=choose)
         rows, n_threads = beliefs.rows, effective_n_jobs(self.n_jobs)

@@ -20,6 +20,7 @@ from dips._estimators.samples import samples_frame
 from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
+from dips._tools.seeds import draw_seed
 from dips.curators._choose import resolve_curator
 from dips.curators._image_auto import ImageAuto
 from dips.exceptions import InputError
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from dips.vision._classifier import ImageClassifier
 
 METHODS: dict[str, Callable[..., Method]] = {"fixmatch": FixMatch, "freematch": FreeMatch}
-_MAX_SEED = 2**31 - 1
 
 
 def recipe_of(clf: ImageClassifier) -> Recipe:
@@ -104,7 +104,7 @@ def prepared(
         replace(recipe, pretrain_steps=n_steps, start=start),
         plan,
         curator,
-        _distributed.agreed(int(check_random_state(clf.random_state).randint(_MAX_SEED)), device),
+        _distributed.agreed(draw_seed(check_random_state(clf.random_state)), device),
         validation=_validation(X_val, y_val, labels, images.shape[3], device),
         observer=observer,
         path=checkpoint,

@@ -18,6 +18,7 @@ from dips._rounds.curation import dynamics_for
 from dips._tools.arrays import Array, Rows
 from dips._tools.locks import only_writer
 from dips._tools.observer import Observer
+from dips._tools.seeds import MAX_SEED
 from dips.curators._base import Curator
 from dips.curators._image_auto import ImageAuto
 from dips.vision import _checkpoint, _distributed
@@ -28,8 +29,6 @@ from dips.vision._pretraining import check_pretrainable, pretrain
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
 from dips.vision._verdicts import Verdicts
-
-_MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class ImageRounds:
         self.seed = seed
         rng = np.random.RandomState(seed)
         self.order = rng.permutation(self.rows.size)
-        seeds = rng.randint(_MAX_SEED, size=5).tolist()
+        seeds = rng.randint(MAX_SEED, size=5).tolist()
         self._seed_of_training, self.seed_of_warm_up, self.seed_of_folds, self.seed_of_pilots = seeds[:4]
         self._seed_of_pretraining = seeds[4]
         self.training = Training(pool, recipe, self.rows, self._seed_of_training)
