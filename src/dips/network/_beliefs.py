@@ -93,7 +93,7 @@ def drawn(
 
 def context_size(network: FrozenNetwork, n_columns: int, n_classes: int, most: int) -> int:
     """How many rows of so many columns and classes a context may have, for the memory to stay bounded."""
-    tokens = -(-n_columns // network.settings.columns_per_token) + n_classes
+    tokens = network.settings.tokens_of(n_columns) + n_classes
     return max(n_classes, min(most, MAX_CONTEXT_TOKENS // tokens))
 
 

@@ -28,12 +28,8 @@ class Cells:
 
     def to(self, dtype: torch.dtype) -> Cells:
         """The same with numbers of another type."""
-        return Cells(
-            *(
-                t if t.dtype == torch.bool else t.to(dtype)
-                for t in (getattr(self, field.name) for field in fields(self))
-            )
-        )
+        parts = (getattr(self, field.name) for field in fields(self))
+        return Cells(*(part if part.dtype == torch.bool else part.to(dtype) for part in parts))
 
 
 def encode(
@@ -56,7 +52,7 @@ def encode(
         -1,
     )
     group = settings.columns_per_token
-    tokens = -(-columns // group)
+    tokens = settings.tokens_of(columns)
     described = functional.pad(described, (0, 0, 0, tokens * group - columns))
     marks, present = _marks(given, rows, classes)
     return Cells(

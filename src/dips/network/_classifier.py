@@ -157,9 +157,18 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
             frequencies = taught_frequencies(network, context, codes[rows], checked.at(rows), beliefs.seed, n_threads)
         p = beliefs.of_all(values, n_threads)
         factors = np.ones(labels.classes.size) if frequencies is None else factors_for(frequencies, p)
-        sizes, levels = (self.n_draws, factors, beliefs, self.n_jobs), self._levels
         self.table_ = ReadTable(
-            network.weights, table.shape[1], self.columns_, categorical, levels, values, codes, *sizes
+            weights=network.weights,
+            n_features=table.shape[1],
+            columns=self.columns_,
+            categorical=categorical,
+            levels=self._levels,
+            values=values,
+            codes=codes,
+            n_draws=self.n_draws,
+            factors=factors,
+            beliefs=beliefs,
+            n_jobs=self.n_jobs,
         )
         self.belief_ = reweighed(p, factors)
         self.belief_[checked.mask] = np.eye(self.classes_.size)[codes[checked.mask]]

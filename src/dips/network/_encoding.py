@@ -24,7 +24,7 @@ class Codes:
     def draw(cls, rng: np.random.Generator, columns: int, levels: int, classes: int, settings: ModelSettings) -> Codes:
         """New names; those of classes are random rows of a Hadamard matrix with random signs, at right angles."""
         width = settings.code_width
-        tokens = -(-columns // settings.columns_per_token)
+        tokens = settings.tokens_of(columns)
         matrix = np.ones((1, 1))
         while len(matrix) < width:
             matrix = np.block([[matrix, matrix], [matrix, -matrix]])
@@ -39,9 +39,9 @@ class Columns:
 
     categorical: Array  # (F,)
     count: Array  # (F,) values that are not missing
-    mean: Array
-    spread: Array
-    known: list[Array]  # the values of each column in order
+    mean: Array  # (F,)
+    spread: Array  # (F,)
+    known: list[Array]  # of each column, its values in ascending order
 
     @classmethod
     def of(cls, values: Array, categorical: Array) -> Columns:
@@ -57,8 +57,7 @@ class Columns:
         """Rows as (n, tokens, columns of a token × numbers of a cell)."""
         rows, columns = values.shape
         group, tokens = settings.columns_per_token, len(codes.tokens)
-        waves = len(settings.waves)
-        out = np.zeros((rows, tokens * group, 5 + 2 * waves + settings.code_width), np.float32)
+        out = np.zeros((rows, tokens * group, settings.cell_width), np.float32)
         for j in range(columns):
             self._describe(j, values[:, j], codes.levels[j], settings.waves, out[:, j])
         return out.reshape(rows, tokens, -1)

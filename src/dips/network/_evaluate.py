@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from ._cells import encode
-from ._model import Network
+from ._model import Network, answers
 from ._prior._draws import Draws, take_columns
 from ._tasks import LABELS, NOISE, RealTable, Task, make_task, mean_of, means_by, scores_of
 
@@ -23,10 +23,8 @@ def answer(
     flags = torch.as_tensor(table.categorical, device=device)[order]
     given = torch.as_tensor(task.given, device=device).expand(draws, -1)
     cells = encode(values, flags, given, classes, task.context, levels, source, model.settings).to(dtype)
-    logits = model(cells, task.context)
-    labeled = len(task.given)
-    answers = torch.cat([logits[:, :labeled, :, 1], logits[:, labeled:, :, 0]], 1)
-    return answers.softmax(-1).mean(0).cpu().numpy().astype(np.float64)
+    logits = answers(model(cells, task.context), len(task.given))
+    return logits.softmax(-1).mean(0).cpu().numpy().astype(np.float64)
 
 
 def evaluate(

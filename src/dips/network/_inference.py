@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from dips._tools.arrays import Array
+from dips._tools.threads import one_blas_thread
 
+from ._settings import USUAL_CONTEXT
 from ._weights import Weights
 
-USUAL_CONTEXT = 256  # rows at which the learned sharpening of attention is neutral
 CHUNK_TOKENS = 1_536
 PACKED_TOKENS = 48  # short rows lie side by side for attention up to this length
 SAFE_EXPONENT = 60.0
@@ -75,7 +75,7 @@ class Threads:
 @contextmanager
 def threads(count: int) -> Iterator[Threads]:
     """So many threads, and one of the linear algebra library in each."""
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         if count == 1:
             yield Threads(None)
             return

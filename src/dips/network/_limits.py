@@ -41,12 +41,8 @@ def varying(values: Array) -> Array:
     absent = np.isnan(values)
     if not len(values):
         return np.zeros(values.shape[1], dtype=bool)
-    some = ~absent.all(0)
-    low, high = (np.where(some, f(np.where(absent, fill, values), axis=0), 0.0) for f, fill in _EXTREMES)
-    return (low < high) | (absent.any(0) & some)
-
-
-_EXTREMES = ((np.min, np.inf), (np.max, -np.inf))
+    low, high = np.fmin.reduce(values), np.fmax.reduce(values)  # of what is not missing
+    return (low < high) | (absent.any(0) & ~absent.all(0))
 
 
 def most_telling(values: Array, categorical: Array, codes: Array, most: int) -> Rows:

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from ._model import answers
+
 NOISE_EDGES = (1e-6, 0.15, 0.3)
 LABEL_EDGES = (40, 120, 300)
 CLASS_EDGES = (2, 3, 6)
@@ -18,7 +20,7 @@ def losses_by_row(
 
     Rows count whose class has a label.
     """
-    said = torch.cat([logits[:, :labeled, :, 1], logits[:, labeled:, :, 0]], 1).log_softmax(-1)
+    said = answers(logits, labeled).log_softmax(-1)
     possible = chances * present.unsqueeze(1)
     wanted = possible / possible.sum(-1, keepdim=True).clamp_min(1e-6)
     counts = present.gather(1, true).to(said.dtype)
@@ -27,10 +29,8 @@ def losses_by_row(
 
 def total_loss(loss: Tensor, counts: Tensor, labeled: int, labeled_weight: float) -> Tensor:
     """Mean over unlabeled rows plus the weighted mean over labeled ones."""
-    known, unknown = slice(None, labeled), slice(labeled, None)
-    return loss[:, unknown].sum() / counts[:, unknown].sum().clamp_min(1) + labeled_weight * loss[
-        :, known
-    ].sum() / counts[:, known].sum().clamp_min(1)
+    of_labeled = loss[:, :labeled].sum() / counts[:, :labeled].sum().clamp_min(1)
+    return loss[:, labeled:].sum() / counts[:, labeled:].sum().clamp_min(1) + labeled_weight * of_labeled
 
 
 class LossBook:

@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ._cells import Cells
-from ._settings import ModelSettings
-from ._weights import numbers_of_a_cell
+from ._settings import NEVER, USUAL_CONTEXT, ModelSettings
+from ._weights import shapes
 
-USUAL_CONTEXT = 256  # rows at which the learned sharpening of attention is neutral
 BLOCKS = ("row_qkv", "row_out", "column_qkv", "column_out", "bend_in", "bend_out")
 
 
@@ -77,21 +76,14 @@ class Network(nn.Module):
         super().__init__()
         width, layers, code = settings.width, settings.layers, settings.code_width
         self.settings = settings
-        self.cell_in = nn.Linear(settings.columns_per_token * numbers_of_a_cell(settings), width)
+        self.cell_in = nn.Linear(settings.columns_per_token * settings.cell_width, width)
         self.token_in = nn.Linear(code, width, bias=False)
         self.mark_in = nn.Linear(2, width)
         self.class_in = nn.Linear(code, width, bias=False)
         self.sharpen = nn.Parameter(torch.zeros(layers))
-        for name, out, inner in (
-            ("row_qkv", 3, 1),
-            ("row_out", 1, 1),
-            ("column_qkv", 3, 1),
-            ("column_out", 1, 1),
-            ("bend_in", settings.expansion, 1),
-            ("bend_out", 1, settings.expansion),
-        ):
+        for name in BLOCKS:
             scale = 0.0 if name.endswith("out") else width**-0.5
-            setattr(self, name, nn.Parameter(scale * torch.randn(layers, out * width, inner * width)))
+            setattr(self, name, nn.Parameter(scale * torch.randn(shapes(settings)[name])))
         self.answer = nn.Linear(width, 2)
         nn.init.normal_(self.answer.weight, std=0.02)
         self.pieces: tuple[Callable, ...] = (enter, between, leave)
@@ -136,7 +128,12 @@ class Network(nn.Module):
             attended = along_columns(qkv, batch, rows, tokens, self.settings.column_heads, context)
             x = bend(x, attended, column_out, bend_in, bend_out)
         answers = _linear(self.answer, _norm(x.view(batch, rows, classes, width))).float()
-        return answers.masked_fill(~tables.present[:, None, :, None], -1e4)
+        return answers.masked_fill(~tables.present[:, None, :, None], NEVER)
+
+
+def answers(logits: Tensor, labeled: int) -> Tensor:
+    """Logits (B, N, C) that count: those given a doubtful label for the labeled rows, which come first."""
+    return torch.cat([logits[:, :labeled, :, 1], logits[:, labeled:, :, 0]], 1)
 
 
 def _last(x: Tensor, tokens: int, count: int) -> Tensor:

@@ -11,9 +11,10 @@ from pathlib import Path
 import torch
 
 from ._model import training_flops
+from ._prior._draws import Draws
 from ._prior._tables import Shape, make_tables
 from ._settings import NetworkSettings
-from ._training import PEAK_FLOPS, Draws, NetworkTrainer, encode_tables, tokens_of_a_row
+from ._training import PEAK_FLOPS, NetworkTrainer, encode_tables, tokens_of_a_row
 
 SHAPES = (Shape(64, 48, 64, 8, 2), Shape(128, 192, 128, 12, 3), Shape(400, 800, 192, 20, 2), Shape(96, 96, 128, 16, 8))
 

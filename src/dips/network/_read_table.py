@@ -133,11 +133,14 @@ def _named(arrays: dict[str, Array], prefix: str) -> dict[str, Array]:
 def _about(arrays: dict[str, Array]) -> tuple[dict[str, Any], ModelSettings]:
     try:
         about = json.loads(arrays["about"].tobytes())
-        sizes: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in about["settings"].items()}
-        settings = ModelSettings(**sizes)
+        settings = ModelSettings.from_json(about["settings"])
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(f"its description ({error})") from error
-    numbers = (about.get("n_features"), about.get("n_draws"), *(v for name, v in sizes.items() if name != "waves"))
+    numbers = (
+        about.get("n_features"),
+        about.get("n_draws"),
+        *(v for name, v in vars(settings).items() if name != "waves"),
+    )
     require(all(type(n) is int and n >= 0 for n in numbers), "a number in its description")
     require(about["n_features"] > 0 and 0 < about["n_draws"] <= 1000, "a number in its description")
     require(type(about.get("n_jobs")) in (int, type(None)), "its number of threads")

@@ -11,8 +11,7 @@ from dips._tools.arrays import Array
 
 from ._encoding import Codes, Columns, marks_of
 from ._inference import Context, FrozenNetwork, chunk_rows, threads
-
-NEVER = -1e4  # logit of a class that no label names, as in training
+from ._settings import NEVER
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,9 @@ class Reading:
     ----------
     values : (n, F) numbers or levels of categories, NaN where missing; labeled and unlabeled rows
     categorical : (F,) which columns hold levels 0, 1, ...
-    given : (n,) classes, some of them wrong; -1 where unlabeled
+    given : (n,) classes 0..n_classes-1, some of them wrong; -1 where unlabeled
+    n_draws : how many random names and orders to average over
+    seed : of these names and orders
     """
 
     def __init__(

@@ -15,7 +15,9 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-ROWS, COLUMNS = 3_000, 48
+from ._limits import MAX_COLUMNS, MAX_LEVELS
+
+ROWS = 3_000
 LEAKS = {
     "compas_two_years": (
         "is_recid",
@@ -87,15 +89,15 @@ def as_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return numbers.to_numpy(np.float32), texts
 
 
-def _codes(column: pd.Series, most: int = 48) -> pd.Series:
-    order = {level: min(place, most - 1) for place, level in enumerate(column.value_counts().index)}
+def _codes(column: pd.Series) -> pd.Series:
+    order = {level: min(place, MAX_LEVELS - 1) for place, level in enumerate(column.value_counts().index)}
     return column.map(order).astype(float)
 
 
-def most_telling(values: np.ndarray) -> np.ndarray:
-    """Columns with the most different values, no more than the network was made for; constant ones never."""
+def most_varied(values: np.ndarray) -> np.ndarray:
+    """Columns with the most distinct values, no more than the network was made for; constant ones never."""
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
-    order = np.argsort(-distinct, kind="stable")[:COLUMNS]
+    order = np.argsort(-distinct, kind="stable")[:MAX_COLUMNS]
     return np.sort(order[distinct[order] > 1])
 
 
@@ -104,7 +106,7 @@ def prepared(frame: pd.DataFrame, target: pd.Series, seed: int = 0) -> dict[str,
     values, categorical = as_numbers(frame)
     rows = np.random.default_rng(seed).permutation(len(values))[:ROWS]
     values = values[rows]
-    kept = most_telling(values)
+    kept = most_varied(values)
     classes = np.unique(target.to_numpy().astype(str)[rows], return_inverse=True)[1]
     return {"values": values[:, kept], "categorical": categorical[kept], "classes": classes.astype(np.int64)}
 
@@ -116,13 +118,8 @@ def main(out: Path) -> None:
         arrays = {f"{name}.{part}": array for name in names for part, array in prepared(*load(name)).items()}
         np.savez_compressed(out / file, allow_pickle=False, **arrays)
         for name in names:
-            print(
-                name,
-                arrays[f"{name}.values"].shape,
-                int(arrays[f"{name}.categorical"].sum()),
-                "categories",
-                np.bincount(arrays[f"{name}.classes"]),
-            )
+            values, categorical, classes = (arrays[f"{name}.{part}"] for part in ("values", "categorical", "classes"))
+            print(name, values.shape, categorical.sum(), "categories", np.bincount(classes))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
+
+USUAL_CONTEXT = 256  # rows at which the learned sharpening of attention is neutral
+NEVER = -1e4  # logit of a class that no label names
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,20 @@ class ModelSettings:
     waves: tuple[int, ...] = (1, 2, 4)  # frequencies in which a value's rank is written
     packed_tokens: int = 96  # short rows are laid side by side up to this length for attention; 0: one row at a time
 
+    @property
+    def cell_width(self) -> int:
+        """How many numbers describe one cell."""
+        return 5 + 2 * len(self.waves) + self.code_width
+
+    def tokens_of(self, n_columns: int) -> int:
+        """How many tokens the columns of a row take."""
+        return -(-n_columns // self.columns_per_token)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> ModelSettings:
+        """Settings out of a JSON object, which knows no tuples."""
+        return cls(**_tuples(values))
+
 
 @dataclass(frozen=True)
 class PriorSettings:
@@ -40,10 +58,7 @@ class PriorSettings:
     classes: tuple[int, ...] = (2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10)
     max_cells: int = 60_000  # rows × columns of one table
     max_levels: int = 48
-    sharpness: tuple[float, float] = (
-        0.7,
-        30.0,
-    )  # how surely the highest score decides the class, from overlap to crisp
+    sharpness: tuple[float, float] = (0.7, 30.0)  # how surely the highest score decides, from overlap to crisp
     interval_noise: tuple[float, float] = (0.02, 1.2)  # the same where intervals of one score are the classes
     simple: float = 0.35  # share of tables whose scores are a plain sum over columns
     dense: float = 0.25  # share of tables in which every column matters
@@ -90,13 +105,13 @@ class NetworkSettings:
         """Read settings that :meth:`save` wrote."""
         parts = json.loads(path.read_text())
         return cls(
-            ModelSettings(**_tuples(parts["model"])),
+            ModelSettings.from_json(parts["model"]),
             PriorSettings(**_tuples(parts["prior"])),
             TrainingSettings(**parts["training"]),
         )
 
 
-def _tuples(values: dict) -> dict:
+def _tuples(values: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 

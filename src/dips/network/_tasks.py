@@ -29,14 +29,14 @@ class RealTable:
 class Task:
     """One table with few labels, some of them wrong."""
 
-    values: np.ndarray  # labeled rows, unlabeled ones of the context, queries
-    given: np.ndarray
-    true: np.ndarray
-    context: int
+    values: np.ndarray  # (n, F) labeled rows, unlabeled ones of the context, queries
+    given: np.ndarray  # (L,) labels of the labeled rows
+    true: np.ndarray  # (n,)
+    context: int  # how many rows are not queries
 
 
 def read_tables(path: Path) -> list[RealTable]:
-    """Tables from a file that `make_real_tables` wrote."""
+    """Tables from a file that ``dips.network._real_tables`` wrote."""
     with np.load(path, allow_pickle=False) as arrays:
         names = [name.removesuffix(".values") for name in arrays.files if name.endswith(".values")]
         return [

@@ -71,7 +71,7 @@ def draw_shape(seed: int, index: int, settings: NetworkSettings) -> tuple[Shape,
 
 def tokens_of_a_row(shape: Shape, settings: NetworkSettings) -> int:
     """Tokens of columns and of classes."""
-    return -(-shape.columns // settings.model.columns_per_token) + shape.classes
+    return settings.model.tokens_of(shape.columns) + shape.classes
 
 
 def encode_tables(tables: Tables, shape: Shape, draws: Draws, settings: NetworkSettings) -> Cells:

@@ -50,9 +50,8 @@ class Weights:
             raise ModelError(f"{path} is not a file of network weights ({error}).") from error
         if _checksum(halves) != head["sha256"]:
             raise ModelError(f"{path} is damaged: its checksum is not the one it was written with.")
-        sizes: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in head["settings"].items()}
         arrays = {name: array.astype(np.float32) for name, array in halves.items()}
-        return cls(ModelSettings(**sizes), arrays)
+        return cls(ModelSettings.from_json(head["settings"]), arrays)
 
     def grown(self, settings: ModelSettings) -> Weights:
         """Weights of a deeper network with the same answers: some blocks follow once more, their outputs silenced."""
@@ -79,16 +78,11 @@ class Weights:
         )
 
 
-def numbers_of_a_cell(settings: ModelSettings) -> int:
-    """How many numbers describe one cell."""
-    return 5 + 2 * len(settings.waves) + settings.code_width
-
-
 def shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
     """The shape of every array of a network."""
     width, layers, code, bent = settings.width, settings.layers, settings.code_width, settings.expansion
     return {
-        "cell_in.weight": (width, settings.columns_per_token * numbers_of_a_cell(settings)),
+        "cell_in.weight": (width, settings.columns_per_token * settings.cell_width),
         "cell_in.bias": (width,),
         "token_in.weight": (width, code),
         "mark_in.weight": (width, 2),
