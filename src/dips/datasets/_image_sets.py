@@ -33,6 +33,7 @@ FILES = {
     "organamnist": Remote(_MEDMNIST + "organamnist.npz", md5="866b832ed4eeba67bfb9edee1d5544e6"),
     "pathmnist": Remote(_MEDMNIST + "pathmnist.npz", md5="a8b06965200029087d5bd730944a56c1"),
 }
+_PARTS = {"cifar10n": ("cifar10", "cifar10n"), "cifar100n": ("cifar100", "cifar100n")}  # others are one file
 _MOSAICS = {"cifar10n": "cifar10n.npz", "eurosat": "eurosat32.npz"}
 _TILES_PER_ROW = 100
 _TEST_SHARE = 0.2
@@ -49,6 +50,12 @@ _DAMAGE = (
     zlib.error,
     pickle.PickleError,
 )
+
+
+def file_names(name: str) -> list[tuple[str, ...]]:
+    """The files of a set: what is downloaded, and, where one exists, the file of mosaics that will do instead."""
+    downloaded = tuple(FILES[part].file_name for part in _PARTS.get(name, (name,)))
+    return [downloaded, (_MOSAICS[name],)] if name in _MOSAICS else [downloaded]
 
 
 def find(remote: Remote, folder: str | Path | None = None) -> Path:
@@ -127,10 +134,7 @@ def load_images(name: str, folder: str | Path | None = None) -> ImageData:
 def _cifar10n(folder: str | Path | None) -> ImageData:
     with tarfile.open(find(FILES["cifar10"], folder)) as archive:
         batches = [_batch(archive, f"cifar-10-batches-py/data_batch_{k}") for k in range(1, 6)]
-        test, meta = (
-            _batch(archive, "cifar-10-batches-py/test_batch"),
-            _batch(archive, "cifar-10-batches-py/batches.meta"),
-        )
+        test, meta = (_batch(archive, f"cifar-10-batches-py/{part}") for part in ("test_batch", "batches.meta"))
     data = ImageData(
         np.concatenate([_planes(b["data"]) for b in batches]),
         np.concatenate([b["labels"] for b in batches]),

@@ -202,7 +202,7 @@ def data(data_folder: DataFolder = None) -> None:
         where = "in the folder" if name in here else "downloaded when needed" if declared.source else "your own copy"
         rows.append([name, declared.title, where, f"{declared.file}.parquet or .csv"])
     for name, title in images.TITLES.items():
-        files = " or ".join(" and ".join(files) for files in images.FILES[name])
+        files = " or ".join(" and ".join(files) for files in images.file_names(name))
         rows.append([name, title, images.where(name), files])
     _wide().print(make_table({"name": "left", "what": "left", "where": "left", "file": "left"}, rows))
     output().say("dips.datasets.describe(NAME) lists the columns that the file of a table must have.")

@@ -6,13 +6,10 @@ import hashlib
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dips._paper.experiment import DataSets, Plan
+from dips.datasets._image_sets import ImageData, file_names, load_images
 from dips.exceptions import UserError
-
-if TYPE_CHECKING:
-    from dips.datasets._image_sets import ImageData
 
 TITLES = {
     "cifar10n": "CIFAR-10 with what people said the images show",
@@ -21,16 +18,6 @@ TITLES = {
     "tissuemnist": "Kidney cells under the microscope, 8 classes",
     "organamnist": "Organs in computed tomography, 11 classes",
     "pathmnist": "Tissue of the colon, 9 classes",
-}
-
-# Each inner tuple is enough; the first is what is downloaded, the second a file of mosaics.
-FILES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "cifar10n": (("cifar-10-python.tar.gz", "CIFAR-10_human.pt"), ("cifar10n.npz",)),
-    "cifar100n": (("cifar-100-python.tar.gz", "CIFAR-100_human.pt"),),
-    "eurosat": (("EuroSAT.zip",), ("eurosat32.npz",)),
-    "tissuemnist": (("tissuemnist.npz",),),
-    "organamnist": (("organamnist.npz",),),
-    "pathmnist": (("pathmnist.npz",),),
 }
 
 
@@ -42,8 +29,6 @@ def read(name: str) -> ImageData:
 @lru_cache(maxsize=2)
 def _kept(name: str, folder: str | None) -> ImageData:
     require_torch()
-    from dips.datasets import load_images
-
     return load_images(name)
 
 
@@ -63,8 +48,8 @@ def _fingerprint_in(name: str, folder: str | None) -> str:
 
 def where(name: str) -> str:
     """Whether a set is in the user's folder, or is downloaded when needed."""
-    folder = Path(os.environ.get("DIPS_DATA") or "/nowhere")
-    is_here = any(all((folder / file).exists() for file in files) for files in FILES[name])
+    folder = os.environ.get("DIPS_DATA")
+    is_here = folder and any(all(Path(folder, file).exists() for file in files) for files in file_names(name))
     return "in the folder" if is_here else "downloaded when needed"
 
 
