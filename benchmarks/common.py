@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -14,8 +13,7 @@ from joblib import Parallel, delayed
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-
-from dips._cli.app import run
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -36,12 +34,13 @@ def run_grid(name: str, function: Callable[..., list[dict]], grid: Iterable[tupl
     return pd.DataFrame(records)
 
 
-def paper(*names: str) -> None:
-    """Run experiments of ``dips paper`` with the options given to this script, and show what they found."""
-    for name in names:
-        code = run(["paper", "run", name, *sys.argv[1:]]) or run(["paper", "show", name])
-        if code:
-            raise SystemExit(code)
+def scores_of(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
+    """Accuracy, log loss and AUC of probabilities (n, 2); accuracy and AUC in percent."""
+    return {
+        "accuracy": 100 * accuracy_score(y, p.argmax(axis=1)),
+        "log_loss": log_loss(y, p),
+        "auc": 100 * roc_auc_score(y, p[:, 1]),
+    }
 
 
 def with_error(values: pd.Series) -> str:

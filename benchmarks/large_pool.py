@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from common import show
+from common import scores_of, show
 from grown import GrownTable
 from harness import keep, one_thread
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from dips import ParquetPool, PseudoLabelClassifier
 from dips.curators import Beliefs
@@ -29,7 +28,6 @@ from dips.datasets import flip_labels
 
 N_LABELED, NOISE, N_TEST, MAX_TRAIN_ROWS = 400, 0.2, 20_000, 200_000
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-SCORES = ["accuracy", "log_loss", "auc"]
 
 
 def fitted(method: str, X: np.ndarray, y: np.ndarray, folder: Path, n: int, seed: int) -> PseudoLabelClassifier:
@@ -55,9 +53,7 @@ def records_of(name: str, seed: int, sizes: list[int], methods: list[str]) -> li
             for method in methods:
                 began = time.process_time()
                 p = fitted(method, X, noisy, Path(place), n, seed).predict_proba(X_test)
-                scores = [100 * accuracy_score(y_test, p.argmax(axis=1)), log_loss(y_test, p)]
-                figures = dict(zip(SCORES, [*scores, 100 * roc_auc_score(y_test, p[:, 1])], strict=True))
-                figures["cpu_s"] = time.process_time() - began
+                figures = scores_of(y_test, p) | {"cpu_s": time.process_time() - began}
                 records.append({"table": name, "method": method, "rows": n, "seed": seed} | figures)
                 print(records[-1], flush=True)
     return records
@@ -79,8 +75,8 @@ def main() -> None:
             for seed in range(told.seeds)
             for record in records_of(name, seed, told.rows, told.methods)
         ]
-    frame = pd.DataFrame(records).groupby(["table", "method", "rows"])
-    shown = frame[[*SCORES, "cpu_s"]].mean().round({"accuracy": 1, "log_loss": 3, "auc": 1, "cpu_s": 0})
+    frame = pd.DataFrame(records).drop(columns="seed").groupby(["table", "method", "rows"])
+    shown = frame.mean().round({"accuracy": 1, "log_loss": 3, "auc": 1, "cpu_s": 0})
     show(f"Unlabeled rows used, {N_LABELED} labels, {NOISE:.0%} wrong; mean over {told.seeds} seeds", shown)
     keep("large_pool", {"runs": records})
 

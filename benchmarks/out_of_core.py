@@ -1,4 +1,4 @@
-"""A pool that does not fit in memory: ten million rows in a folder of Parquet files, five rounds, under 4 GB.
+"""A pool that does not fit in memory: the default over ten million rows in a folder of Parquet files, under 4 GB.
 
 python benchmarks/out_of_core.py [--quick]
 """
@@ -28,7 +28,7 @@ TEST_SEED = 10**6  # no file has it
 
 
 def run(folder: str) -> Callable[[], dict[str, Any]]:
-    """Five rounds of curated pseudo-labeling over the folder; labels are few, and a fifth of them wrong."""
+    """The default over the folder; labels are few, and a fifth of them wrong."""
     warnings.simplefilter("ignore")
     X, y = make_table(N_LABELED, dtype=np.float32)
     noisy, _ = flip_labels(y, 0.2, random_state=0)

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import tables
-from common import show
+from common import scores_of, show
 from data import has_real_tables, make_table
 from harness import keep, one_thread, options
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from dips import PseudoLabelClassifier
 from dips.curators import Beliefs
@@ -48,9 +47,8 @@ def records_of(name: str, seed: int, sizes: tuple[int, ...]) -> list[dict[str, A
         for method, model in models(n, seed).items():
             if n or method == "default":
                 p = model.fit(X[labeled], noisy, X[rest[:n]] if n else None).predict_proba(X[test])
-                scores = {"accuracy": accuracy_score(y[test], p.argmax(axis=1)), "log_loss": log_loss(y[test], p)}
-                scores["auc"] = roc_auc_score(y[test], p[:, 1])
-                records.append({"table": name, "seed": seed, "method": method, "rows": n} | scores)
+                named = {"table": name, "seed": seed, "method": method, "rows": n}
+                records.append(named | scores_of(y[test], p))
     return records
 
 
@@ -63,7 +61,10 @@ def main() -> None:
     with one_thread():
         records = [r for name in names for seed in seeds for r in records_of(name, seed, sizes)]
     frame = pd.DataFrame(records).drop(columns="seed").groupby(["table", "method", "rows"]).mean()
-    show("Unlabeled rows used, 400 labels, 20 % wrong; mean over seeds", frame.round(4))
+    show(
+        "Unlabeled rows used, 400 labels, 20 % wrong; mean over seeds",
+        frame.round({"accuracy": 1, "log_loss": 3, "auc": 1}),
+    )
     keep("pool_size", {"runs": records})
 
 

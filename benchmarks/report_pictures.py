@@ -9,16 +9,13 @@ python benchmarks/report_pictures.py images  # only that one
 
 from __future__ import annotations
 
-import base64
-import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from selenium import webdriver
+from browser import browser, picture, set_screen
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from dips.datasets import flip_labels
@@ -63,14 +60,6 @@ def digits(place: Path) -> Path:
     return place / "digits.html"
 
 
-def browser() -> Any:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(argument)
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-
-
 def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as place:
         wanted = {PICTURES[name][0] for name in names}
@@ -78,18 +67,13 @@ def main(names: list[str]) -> None:
         driver = browser()
         for name in names:
             page, width, height, dark, section = PICTURES[name]
-            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            wishes = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
-            media = {"features": [{"name": k, "value": v} for k, v in wishes.items()]}
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+            set_screen(driver, width, height, dark)
             driver.get(pages[page].as_uri())
             if section:
                 unfold = "const s = document.getElementById(arguments[0]), d = s.querySelector('details');"
                 driver.execute_script(f"{unfold} if (d) d.open = true; s.scrollIntoView();", section)
             driver.implicitly_wait(1)
-            shot = driver.execute_cdp_cmd("Page.captureScreenshot", {})
-            (IMAGES / f"report_{name}.png").write_bytes(base64.b64decode(shot["data"]))
+            picture(driver, IMAGES / f"report_{name}.png")
         driver.quit()
 
 

@@ -10,7 +10,6 @@ python benchmarks/review_pictures.py RUN FOLDER  # of another run, or of a folde
 
 from __future__ import annotations
 
-import base64
 import shutil
 import sys
 import tempfile
@@ -20,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from browser import browser, picture, set_screen
 from PIL import Image
-from selenium import webdriver
+from selenium.webdriver import ActionChains
 
 from dips import fit, fit_images
 from dips._review_demo import noisy_table
@@ -43,20 +43,9 @@ PUBLIC = {"adult": "dark", "agaricus-lepiota": "blinded"}  # and the view that i
 N_IMAGES, N_JUDGED_TWICE = 300, 30
 
 
-def browser() -> Any:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
-        options.add_argument(argument)
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-
-
 def take(driver: Any, run: Run, view: str, path: Path) -> None:
     width, height, dark, blinded = VIEWS[view]
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    set_screen(driver, width, height, dark)
     server = server_of_run(run, blinded=blinded, reviewer="Anna")
     server.start()
     driver.get(server.address())
@@ -66,12 +55,11 @@ def take(driver: Any, run: Run, view: str, path: Path) -> None:
         time.sleep(0.05)
     if view == "agreement":
         judge_twice(server.desk)
-        webdriver.ActionChains(driver).send_keys("r").perform()
+        ActionChains(driver).send_keys("r").perform()
     else:
         look_at_some(driver, server.desk)
     time.sleep(0.6)
-    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {})
-    path.write_bytes(base64.b64decode(shot["data"]))
+    picture(driver, path)
     server.stop()
 
 
@@ -100,7 +88,7 @@ def press(driver: Any, desk: Any, row: int) -> None:
     given = material.account["given"].iloc[material.position[row]]
     is_check = row in desk.queue.checks
     key = next(key for key, code in material.class_keys.items() if (code == given) == is_check)
-    webdriver.ActionChains(driver).send_keys(key).perform()
+    ActionChains(driver).send_keys(key).perform()
     time.sleep(0.3)
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from browser import browser
 from common import show
-from review_pictures import browser
 from selenium.webdriver import ActionChains, Keys
 
 from dips._files.columns import Column, Schema

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import tables
-from common import show
+from common import scores_of, show
 from data import has_real_tables, make_table
 from harness import keep, one_thread, options
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from dips import ParquetPool, PseudoLabelClassifier
 from dips.datasets import flip_labels
@@ -43,10 +42,8 @@ def records_of(name: str, seed: int, place: Path) -> list[dict[str, Any]]:
             model = PseudoLabelClassifier(random_state=seed, n_jobs=1, **settings)
             pool = ParquetPool(file, stays=True, max_train_rows=cap)
             p = model.fit(X[labeled], noisy, pool).predict_proba(X[test])
-            scores = {"accuracy": 100 * accuracy_score(y[test], p.argmax(axis=1)), "log_loss": log_loss(y[test], p)}
-            scores["auc"] = 100 * roc_auc_score(y[test], p[:, 1])
             seen = {"table": name, "seed": seed, "method": method, "cap": "none" if cap is None else cap}
-            records.append(seen | {"useful_rows": int(model.history_["n_pseudo"].max())} | scores)
+            records.append(seen | {"useful_rows": int(model.history_["n_pseudo"].max())} | scores_of(y[test], p))
     return records
 
 

@@ -1,6 +1,7 @@
 """The small benchmark, and the harness by which the large ones measure."""
 
 import importlib
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 import small
 
+BENCHMARKS = Path(small.__file__).parent
+
 
 @pytest.mark.parametrize("sentence", small.checks())
 @pytest.mark.filterwarnings("ignore")
@@ -19,7 +22,7 @@ def test_the_small_benchmark_holds(sentence):
     small.checks()[sentence]()
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in Path(small.__file__).parent.glob("*.py")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in BENCHMARKS.glob("*.py")))
 def test_every_benchmark_finds_what_it_imports(name):
     try:
         importlib.import_module(name)
@@ -27,6 +30,13 @@ def test_every_benchmark_finds_what_it_imports(name):
         if error.name is None or error.name.startswith("dips"):
             raise
         pytest.skip(f"needs {error.name}")
+
+
+def test_every_benchmark_is_in_the_list_of_commands():
+    scripts = [path for path in BENCHMARKS.glob("*.py") if '__name__ == "__main__"' in path.read_text(encoding="utf-8")]
+    page = (BENCHMARKS.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(\w+\.py)`", page.partition("## All commands")[2])
+    assert sorted(listed) == sorted(path.name for path in scripts)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process")
