@@ -47,7 +47,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "oracle: wrong labels are left out": BELIEFS,
     "oracle: wrong labels are put right": BELIEFS,
     gains.WITHOUT_UNLABELED: CURATED,
-    "curated, without made-up rows": CURATED,
+    "curated, without synthetic rows": CURATED,
 }
 
 
@@ -83,7 +83,7 @@ _EFFORTS: dict[str, Callable[[Effort], Effort]] = {
     "without randomized trees": lambda e: _only(e, "linear"),
     "without the graph": lambda e: replace(e, graph=False),
     "without a second round": lambda e: replace(e, again=()),
-    "curated, without made-up rows": lambda e: replace(e, n_student=0),
+    "curated, without synthetic rows": lambda e: replace(e, n_student=0),
 }
 
 

@@ -1,7 +1,7 @@
 """Which ingredient buys what, at small scale: ``python benchmarks/network_ablations.py TABLES/tables.npz``.
 
-A small network is trained on made-up tables with all ingredients, and anew without each of them: the same seed, as many
-steps. All are asked about the same made-up tables, which have every ingredient, and about real ones (100 and 400
+A small network is trained on synthetic tables with all ingredients, and anew without each of them: the same seed, the
+same steps. All are asked about the same synthetic tables, which have every ingredient, and about real ones (100 and 400
 labels, 0, 20 and 40 % of them wrong), and how much worse than with all ingredients they are there, with its standard
 error over tables. A minute a line on a GPU, many on a processor. ``--out`` keeps the scores of every task, so that
 ``--read`` can put several runs together.
@@ -94,7 +94,7 @@ def trained(changes, replaced, steps, seed):
 
 @torch.no_grad()
 def loss_on_all(model, draws=40):
-    """Mean loss of rows without label on the same made-up tables with all ingredients, clean and dirty."""
+    """Mean loss of rows without label on the same synthetic tables with all ingredients, clean and dirty."""
     losses = []
     for number in range(draws):
         shape, _ = draw_shape(99, number, SMALL)
@@ -107,7 +107,7 @@ def loss_on_all(model, draws=40):
         by_table = loss[:, shape.labeled :].sum(1) / counts[:, shape.labeled :].sum(1).clamp_min(1)
         losses += zip((tables.noise == 0).tolist(), by_table.tolist(), strict=True)
     clean, loss = map(np.array, zip(*losses, strict=True))
-    return {"made-up, clean": loss[clean].mean(), "made-up, dirty": loss[~clean].mean()}
+    return {"synthetic, clean": loss[clean].mean(), "synthetic, dirty": loss[~clean].mean()}
 
 
 def scores_on_real(model, tables, seeds=2):
@@ -128,14 +128,14 @@ def scores_on_real(model, tables, seeds=2):
 
 def report(records):
     """Each ingredient's line: losses and scores, means over seeds, and what leaving it out costs on real tables."""
-    heads = ("made-up, clean", "made-up, dirty", *SCORES)
-    print(f"{'without':32}{'seeds':>6}" + "".join(f"{head:>16}" for head in heads) + "   difference over tables")
+    heads = ("synthetic, clean", "synthetic, dirty", *SCORES)
+    print(f"{'without':32}{'seeds':>6}" + "".join(f"{head:>18}" for head in heads) + "   difference over tables")
     whole = {record["seed"]: record for record in records if record["without"] == "(all ingredients)"}
     for name in dict.fromkeys(record["without"] for record in records):
         runs = [record for record in records if record["without"] == name]
         means = [np.mean([run[head] for run in runs]) for head in heads[:2]]
         means += [np.mean([score[head] for run in runs for score in run["real"].values()]) for head in SCORES]
-        line = f"{name:32}{len(runs):>6}" + "".join(f"{mean:16.4f}" for mean in means)
+        line = f"{name:32}{len(runs):>6}" + "".join(f"{mean:18.4f}" for mean in means)
         for head in SCORES:
             less = [_less(run, whole[run["seed"]], head) for run in runs if run["seed"] in whole]
             by_table = np.mean(less, axis=0) if less else np.zeros(2)

@@ -1,6 +1,6 @@
-"""Which made-up tables the network reads badly: ``python benchmarks/network_families.py``.
+"""Which synthetic tables the network reads badly: ``python benchmarks/network_families.py``.
 
-Every kind of made-up table by itself, 20 columns, two classes. All models learn from the same labels; scores are on
+Every kind of synthetic table by itself, 20 columns, two classes. All models learn from the same labels; scores are on
 rows without label, against the chances from which the classes were drawn: accuracy, and how much the log loss exceeds
 the least possible. Where a supervised model is ahead, the network has not learned what its own training tables could
 teach. The plain sums are its plainest tables: independent normal columns, no categories, nothing missing.

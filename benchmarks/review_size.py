@@ -2,7 +2,7 @@
 
     python benchmarks/review_size.py
 
-Needs selenium, chromium and chromedriver. The rows and what is believed of them are made up: nothing is trained. Every
+Needs selenium, chromium and chromedriver. The rows and what is believed of them are synthetic; nothing is trained. A
 decision is synced to the disk before the page goes on, which is part of the wait. Half a minute.
 """
 
@@ -49,7 +49,7 @@ def material() -> Material:
             "across": rng.uniform(0, 0.25, N_ROWS),
             "useful": ~is_suspect,
             "is_checkable": True,
-            "reason": "made up",
+            "reason": "synthetic",
         }
     )
     schema = Schema([Column(name, "number") for name in table.column_names])

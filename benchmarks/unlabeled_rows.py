@@ -2,7 +2,7 @@
 
     DIPS_DATA=folder python benchmarks/unlabeled_rows.py [SEEDS] [JOBS] [GROUP...]
 
-Three groups. *clusters*: classes that lie in clusters, made up but for scikit-learn's digits. *shifted*: labels from
+Three groups. *clusters*: classes that lie in clusters, synthetic but for scikit-learn's digits. *shifted*: labels from
 one part of a table (the young, one hospital), unlabeled and test rows from the rest. *as they come*: development tables
 of ``dips paper run good-model``, split at random. Few labels, none or a fifth of them flipped, at most 1,000 unlabeled
 rows, and the XGBoost of that experiment. Gains are means over numbers of labels and noise, ± the standard error over

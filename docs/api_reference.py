@@ -61,7 +61,7 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
         },
     ),
     "dips.network": (
-        "A network trained on made-up tables with dirty labels.",
+        "A network trained on synthetic tables with dirty labels.",
         {"Estimator": ["PriorFittedClassifier"]},
     ),
     "dips.testing": (

@@ -1,4 +1,4 @@
-"""Made-up tables to try the commands on: patients, some of whose labels are missing or wrong."""
+"""Synthetic tables to try the commands on: patients, some of whose labels are missing or wrong."""
 
 from __future__ import annotations
 

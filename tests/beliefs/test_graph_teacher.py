@@ -13,8 +13,8 @@ TESTS = [np.arange(12)[k::3] for k in range(3)]
 TRAININGS = [np.setdiff1d(np.arange(12), test) for test in TESTS]
 
 
-def ask(n_made=0, n_classes=2, weights=None, labels=LABELS):
-    return GraphTeacher(X, n_made, n_classes, weights, 1000).answer(TRAININGS, TESTS, labels)
+def ask(n_synthetic=0, n_classes=2, weights=None, labels=LABELS):
+    return GraphTeacher(X, n_synthetic, n_classes, weights, 1000).answer(TRAININGS, TESTS, labels)
 
 
 def test_a_few_labels_tell_the_class_of_each_cluster():
@@ -30,8 +30,8 @@ def test_the_label_of_a_row_does_not_reach_its_own_answer():
     np.testing.assert_array_equal(ask().labeled[0], ask(labels=flipped).labeled[0])
 
 
-def test_made_up_rows_are_no_part_of_the_graph_and_answered_for_by_those_beside_them():
-    answers, without = ask(n_made=40), GraphTeacher(X[:260], 0, 2, None, 1000).answer(TRAININGS, TESTS, LABELS)
+def test_synthetic_rows_are_no_part_of_the_graph_and_answered_for_by_those_beside_them():
+    answers, without = ask(n_synthetic=40), GraphTeacher(X[:260], 0, 2, None, 1000).answer(TRAININGS, TESTS, LABELS)
     np.testing.assert_array_equal(answers.unlabeled[:-40], without.unlabeled)
     assert (answers.unlabeled[-40:].argmax(axis=1) == RINGS[-40:]).mean() > 0.95
 

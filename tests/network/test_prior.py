@@ -1,4 +1,4 @@
-"""Each ingredient of the made-up tables: shapes, rates, no accidents, learnable."""
+"""Each ingredient of the synthetic tables: shapes, rates, no accidents, learnable."""
 
 import numpy as np
 import pytest

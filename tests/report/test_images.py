@@ -47,7 +47,7 @@ def seen(encoded):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded))))
 
 
-def made_up(n, n_labeled, side=32, judges_all=False):
+def synthetic(n, n_labeled, side=32, judges_all=False):
     """Findings about noise, which no format makes small; half of the labels are suspect."""
     rng = np.random.RandomState(0)
     names, is_given = np.array([f"class {c}" for c in range(10)], dtype=object), np.arange(n) < n_labeled
@@ -180,7 +180,7 @@ def test_names_labels_and_titles_make_no_element_and_no_script(tmp_path):
 
 @pytest.mark.parametrize(("n_labeled", "judges_all"), [(1_000, False), (1_000, True), (20_000, False)])
 def test_many_images_stay_a_small_page_that_says_what_is_left_out(n_labeled, judges_all):
-    summary = summarize_images(made_up(50_000, n_labeled, judges_all=judges_all))
+    summary = summarize_images(synthetic(50_000, n_labeled, judges_all=judges_all))
     points = summary["points"]
     assert len(render(summary).encode()) < 5_000_000
     assert len(points["pictures"]) == len(points["row"])
@@ -191,7 +191,7 @@ def test_many_images_stay_a_small_page_that_says_what_is_left_out(n_labeled, jud
 
 
 def test_large_images_stay_a_small_page_too():
-    assert len(render(summarize_images(made_up(2_000, 2_000, side=100))).encode()) < 5_000_000
+    assert len(render(summarize_images(synthetic(2_000, 2_000, side=100))).encode()) < 5_000_000
 
 
 def test_what_cannot_be_reported_is_refused_before_anything_is_written(fitted, tmp_path):

@@ -66,7 +66,7 @@ def large_material(n=12_000, n_columns=200):
             "across": rng.uniform(0, 0.25, n),
             "useful": ~is_suspect,
             "is_checkable": True,
-            "reason": "made up",
+            "reason": "synthetic",
         }
     )
     schema = Schema([Column(name, "number") for name in table.column_names])

@@ -24,13 +24,13 @@ _FEW_VALUES = range(3, 13)  # a column with this many distinct values also gets 
 
 @dataclass(frozen=True)
 class AskedRows:
-    """Labeled rows, then unlabeled ones, then made-up ones.
+    """Labeled rows, then unlabeled ones, then synthetic ones.
 
     Attributes
     ----------
     labeled : (n,) rows of the pool
-    others : (m,) rows of the pool, the made-up ones last
-    n_made : how many of the others are made-up
+    others : (m,) rows of the pool, the synthetic ones last
+    n_synthetic : how many of the others are synthetic
     table : (n + m rows) as the pool has them
     numbers : (n + m, p) the same as numbers, NaN where missing; None where they cannot be read as such
     linear : (n + m, q) columns for linear models; None as above
@@ -39,21 +39,21 @@ class AskedRows:
 
     labeled: Rows
     others: Rows
-    n_made: int
+    n_synthetic: int
     table: Any
     numbers: Array | None
     linear: Array | None
     weights: Array | None
 
     @classmethod
-    def of(cls, trainer: Trainer, labeled: Rows, unlabeled: Rows, made: Rows) -> AskedRows:
+    def of(cls, trainer: Trainer, labeled: Rows, unlabeled: Rows, synthetic: Rows) -> AskedRows:
         """Read these rows of the trainer's pool."""
-        others = np.concatenate([unlabeled, made])
+        others = np.concatenate([unlabeled, synthetic])
         table = trainer.pool.take(np.concatenate([labeled, others]))
         numbers = numeric_columns(table)
         linear = None if numbers is None else linear_columns(numbers)
         weights = None if trainer.sample_weight is None else _of_mean_1(trainer.sample_weight[labeled])
-        return cls(labeled, others, made.size, table, numbers, linear, weights)
+        return cls(labeled, others, synthetic.size, table, numbers, linear, weights)
 
 
 def _of_mean_1(weights: Array) -> Array:

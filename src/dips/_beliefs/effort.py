@@ -15,7 +15,7 @@ class Effort:
     helpers : teachers besides the backbone, by name
     again : teachers that are asked again without the labels that look wrong; if none, there is no second round
     max_rows, max_rows_helper : the most rows that one backbone, or one helper, is trained on
-    n_student : rows besides the labeled ones that the student learns from, made up where there are too few
+    n_student : rows besides the labeled ones that the student learns from, synthetic ones where there are too few
     share_of_trees : of a full forest
     graph : whether the graph is a teacher if there are more unlabeled rows than labels
     network : whether the network is a teacher

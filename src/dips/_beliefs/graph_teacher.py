@@ -28,8 +28,8 @@ _PRIOR = 0.1  # of the usual classes, as a share of what a row holds on average
 class GraphTeacher:
     """Spreads the labels of all folds at once."""
 
-    X: Array  # labeled rows, unlabeled ones, then made-up ones
-    n_made: int  # which are no part of the graph: the rows next to them answer for them
+    X: Array  # labeled rows, unlabeled ones, then synthetic ones
+    n_synthetic: int  # which are no part of the graph: the rows next to them answer for them
     n_classes: int
     weights: Array | None  # of the labeled rows
     max_rows: int
@@ -37,7 +37,7 @@ class GraphTeacher:
 
     def answer(self, trainings: Sequence[Rows], tests: Sequence[Rows], labels: Array) -> Answers:
         """Spread the labels of the training rows over the graph of all rows."""
-        n_real = len(self.X) - self.n_made
+        n_real = len(self.X) - self.n_synthetic
         shown = np.zeros((n_real, len(trainings), self.n_classes))
         weights = np.ones(labels.size) if self.weights is None else self.weights
         for k, train in enumerate(trainings):
@@ -45,12 +45,14 @@ class GraphTeacher:
         with one_blas_thread():
             near = NearestNeighbors(n_neighbors=min(_N_NEAR, n_real - 1)).fit(self.X[:n_real])
             p = _shares(spread(near.kneighbors_graph(), shown), shown)
-            made = near.kneighbors(self.X[n_real:], return_distance=False) if self.n_made else None
+            beside = near.kneighbors(self.X[n_real:], return_distance=False) if self.n_synthetic else None
         labeled, mean = np.zeros((labels.size, self.n_classes)), p.mean(axis=1)
         for k, test in enumerate(tests):
             labeled[test] = p[test, k]
         unlabeled = mean[labels.size :]
-        return Answers(labeled, unlabeled if made is None else np.concatenate([unlabeled, mean[made].mean(axis=1)]))
+        if beside is not None:
+            unlabeled = np.concatenate([unlabeled, mean[beside].mean(axis=1)])
+        return Answers(labeled, unlabeled)
 
 
 def spread(near: sp.csr_matrix, shown: Array) -> Array:

@@ -32,7 +32,7 @@ class RowBeliefs:
     ----------
     labeled : (n, C) distribution over the true class of each labeled row, its label taken into account
     unlabeled : (m, C) of each unlabeled row
-    made : (k, C) of each made-up row
+    synthetic : (k, C) of each synthetic row
     out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
     protected : (C,) whether more labels of the class looked wrong than the noise supports
     noise : the estimated share of wrong labels
@@ -42,7 +42,7 @@ class RowBeliefs:
 
     labeled: Array
     unlabeled: Array
-    made: Array
+    synthetic: Array
     out_of_fold: Array
     protected: Array
     noise: NoiseRate
@@ -57,9 +57,9 @@ def learn_beliefs(
     unlabeled: Rows,
     effort: Effort,
     verified: Verified | None = None,
-    made: Rows | None = None,
+    synthetic: Rows | None = None,
 ) -> RowBeliefs:
-    """Return what is believed about labeled rows of the trainer's pool, and about unlabeled and made-up ones.
+    """Return what is believed about labeled rows of the trainer's pool, and about unlabeled and synthetic ones.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ def learn_beliefs(
     unlabeled : rows of the pool
     effort : how much to train
     verified : which of the labels were checked, and what they were before
-    made : made-up rows of the pool
+    synthetic : synthetic rows of the pool
     """
     rng, n_classes, at_label = trainer.rng, trainer.n_classes, (np.arange(labels.size), labels)
-    rows = AskedRows.of(trainer, labeled, unlabeled, unlabeled[:0] if made is None else made)
+    rows = AskedRows.of(trainer, labeled, unlabeled, unlabeled[:0] if synthetic is None else synthetic)
     verified = verified or Verified.nothing(labels.size)
     review = Review(labels, verified, _few(rows.linear, labels.size) if verified.mask.any() else None)
     teachers = _make_teachers(trainer, rows, effort)
@@ -99,7 +99,7 @@ def learn_beliefs(
     return RowBeliefs(
         labeled=belief,
         unlabeled=distribution[: unlabeled.size],
-        made=distribution[unlabeled.size :],
+        synthetic=distribution[unlabeled.size :],
         out_of_fold=np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1),
         protected=protected,
         noise=noise,
@@ -119,8 +119,9 @@ def _make_teachers(trainer: Trainer, rows: AskedRows, effort: Effort) -> list[Te
     teachers: list[Teacher] = [BackboneTeacher(trainer, rows.labeled, rows.others, effort.max_rows)]
     if rows.linear is not None:
         teachers += make_helpers(rows, effort, n_classes, trainer.rng)
-        if effort.graph and rows.others.size - rows.n_made > n_labeled:
-            teachers.append(GraphTeacher(rows.linear, rows.n_made, n_classes, rows.weights, effort.max_rows_helper))
+        if effort.graph and rows.others.size - rows.n_synthetic > n_labeled:
+            most = effort.max_rows_helper
+            teachers.append(GraphTeacher(rows.linear, rows.n_synthetic, n_classes, rows.weights, most))
     if effort.network:
         from dips._beliefs.network_teacher import network_teachers  # rarely asked, so loaded when it is
 

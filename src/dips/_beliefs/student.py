@@ -11,7 +11,7 @@ import numpy as np
 from dips._beliefs.belief import probably_right
 from dips._beliefs.effort import Effort
 from dips._beliefs.learning import RowBeliefs, learn_beliefs
-from dips._beliefs.made_rows import with_made_rows
+from dips._beliefs.synthetic_rows import with_synthetic_rows
 from dips._data.hashing import lowest_hashes
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
@@ -67,16 +67,16 @@ class BeliefTraining:
         labeled, sample = np.flatnonzero(state.is_given), self._sample(given)
         effort = Effort.for_labels(labeled.size, self.curator.n_folds, self.curator.network)
         real = np.concatenate([labeled, sample])
-        trainer, made = with_made_rows(self.trainer, real, max(0, effort.n_student - sample.size))
-        beliefs = learn_beliefs(trainer, labeled, given[labeled], sample, effort, verified.at(labeled), made)
+        trainer, synthetic = with_synthetic_rows(self.trainer, real, max(0, effort.n_student - sample.size))
+        beliefs = learn_beliefs(trainer, labeled, given[labeled], sample, effort, verified.at(labeled), synthetic)
         self._judge(state, labeled, beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 
         began, chosen = time.perf_counter(), self._choose(state, sample)
         state.label(sample[chosen], beliefs.unlabeled[chosen].argmax(axis=1), 1)
         state.useful[sample[chosen]] = True
-        believed = np.concatenate([beliefs.labeled, beliefs.unlabeled[chosen], beliefs.made])
-        self._train(state, trainer, np.concatenate([labeled, sample[chosen]]), made, believed)
+        believed = np.concatenate([beliefs.labeled, beliefs.unlabeled[chosen], beliefs.synthetic])
+        self._train(state, trainer, np.concatenate([labeled, sample[chosen]]), synthetic, believed)
         state.termination = "all_labeled" if chosen.all() and sample.size == (~state.is_given).sum() else "max_iter"
         self._tell(state, 1, labeled.size, int(chosen.sum()), began)
         return state
@@ -106,9 +106,9 @@ class BeliefTraining:
         proposed = rounds.run(np.where(state.useful, state.given, UNLABELED))
         return proposed.labels[sample] != UNLABELED
 
-    def _train(self, state: RoundsState, trainer: Trainer, real: Rows, made: Rows, belief: Array) -> None:
-        """Fit the student on real and made rows, and watch the real ones where it has checkpoints."""
-        rows, n_labeled = np.concatenate([real, made]), int(state.is_given.sum())
+    def _train(self, state: RoundsState, trainer: Trainer, real: Rows, synthetic: Rows, belief: Array) -> None:
+        """Fit the student on real and synthetic rows, and watch the real ones where it has checkpoints."""
+        rows, n_labeled = np.concatenate([real, synthetic]), int(state.is_given.sum())
         at, weights = np.arange(rows.size), None
         if trainer.backbone.takes_beliefs(trainer.estimator):
             at, codes, weights = weighted_rows(belief)

@@ -22,7 +22,7 @@ class Beliefs(Curator):
     trees; below 1,000 labels, where unlabeled rows are more than these, also a graph of near rows, along which labels
     spread. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
     of each label to be wrong, and a distribution over the true class of every row. The last model is the backbone
-    trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on made-up
+    trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on synthetic
     ones, in which some columns have the values of a near row. In each class as many labels are suspects as are expected
     to be wrong, those with the highest ``p_wrong``.
 

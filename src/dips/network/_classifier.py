@@ -36,7 +36,7 @@ from ._weights import SHIPPED, Weights
 
 
 class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
-    """A network that was trained on made-up tables with dirty labels, and reads yours without any training.
+    """A network that was trained on synthetic tables with dirty labels, and reads yours without any training.
 
     It reads the table, with its doubtful labels and its unlabeled rows, as a context, and predicts the true class of
     every row: rows without a label, rows whose label may be wrong, and new rows. Made for 20 to 1,000 labels.

@@ -1,7 +1,7 @@
 """Real tables as plain numbers, to look at while the network trains.
 
 ``DIPS_DATA=FOLDER python -m dips.network._real_tables OUT`` reads FOLDER/NAME.parquet for each name in ``TARGETS``.
-These tables were looked at while the made-up ones were designed; scikit-learn's own, written to a second file, were
+These tables were looked at while the synthetic ones were designed; scikit-learn's own, written to a second file, were
 not.
 """
 

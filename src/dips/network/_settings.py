@@ -1,4 +1,4 @@
-"""Every number that shapes the network, the made-up tables and the training, in one place."""
+"""Every number that shapes the network, the synthetic tables and the training, in one place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class PriorSettings:
-    """Shapes and shares of the made-up tables; a shape is shared by a batch, everything else is drawn per table."""
+    """Shapes and shares of the synthetic tables; a shape is shared by a batch, everything else is drawn per table."""
 
     labeled: tuple[int, ...] = (16, 24, 32, 48, 64, 96, 128, 192, 256, 400, 640, 1000)
     unlabeled: tuple[int, ...] = (0, 0, 48, 96, 192, 400, 800, 1496)

@@ -1,4 +1,4 @@
-"""Training in pieces: made-up tables, a step, and the same again until the clock says stop."""
+"""Training in pieces: synthetic tables, a step, and the same again until the clock says stop."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def tokens_of_a_row(shape: Shape, settings: NetworkSettings) -> int:
 
 
 def encode_tables(tables: Tables, shape: Shape, draws: Draws, settings: NetworkSettings) -> Cells:
-    """Made-up tables as the network reads them."""
+    """Synthetic tables as the network reads them."""
     return encode(
         tables.values,
         tables.categorical,

@@ -43,7 +43,7 @@ def report(
 @app.command()
 def demo(
     tables: Annotated[
-        bool, typer.Option("--tables", help="Write made-up tables to the current folder, to try the commands on.")
+        bool, typer.Option("--tables", help="Write synthetic tables to the current folder, to try the commands on.")
     ] = False,
 ) -> None:
     """Show what dips does, on two small tables."""

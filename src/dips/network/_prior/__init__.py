@@ -1,1 +1,1 @@
-"""Made-up tables with dirty labels, drawn in bulk: one file for each kind of ingredient."""
+"""Synthetic tables with dirty labels, drawn in bulk: one file for each kind of ingredient."""

@@ -56,7 +56,7 @@ class Shape:
 
 @dataclass
 class Tables:
-    """A batch of made-up tables."""
+    """A batch of synthetic tables."""
 
     values: Tensor  # (B, N, F) numbers, or levels of categories; NaN where missing
     categorical: Tensor  # (B, F)

@@ -1,4 +1,4 @@
-"""Made-up rows: what a student of a small table is asked besides its own rows.
+"""Synthetic rows: what a student of a small table is asked besides its own rows.
 
 A student learns what its teachers know from the rows that they answer for. A few hundred labeled rows ask them little,
 so where unlabeled rows are few, more are made: a row in which some columns have the values of a near row (Buciluă,
@@ -23,7 +23,7 @@ _N_NEAR = 5
 _SHARE_SWAPPED = 0.3  # of the columns
 
 
-def with_made_rows(trainer: Trainer, rows: Rows, n: int) -> tuple[Trainer, Rows]:
+def with_synthetic_rows(trainer: Trainer, rows: Rows, n: int) -> tuple[Trainer, Rows]:
     """Return a trainer whose pool has n more rows, made from the given ones and weighted alike, and their numbers.
 
     None are made where a row is more than its columns: where `fit` is given something for each row, and where the
@@ -40,7 +40,7 @@ def with_made_rows(trainer: Trainer, rows: Rows, n: int) -> tuple[Trainer, Rows]
 
 
 def draw_sources(columns: Array, n_columns: int, n: int, rng: np.random.RandomState) -> tuple[Rows, Array]:
-    """Return the row that each of n made rows begins as, (n,), and the row that each of its values is from, (n, p)."""
+    """Return the row that each synthetic one begins as, (n,), and the row that each of its values is from, (n, p)."""
     near = NearestNeighbors(n_neighbors=_N_NEAR).fit(columns).kneighbors(return_distance=False)
     base = rng.randint(len(columns), size=n)
     other = near[base, rng.randint(_N_NEAR, size=n)]

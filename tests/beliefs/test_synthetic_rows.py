@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
-from dips._beliefs.made_rows import draw_sources, mixed, with_made_rows
+from dips._beliefs.synthetic_rows import draw_sources, mixed, with_synthetic_rows
 from dips._rounds.training import FitParams, Trainer
 from dips.datasets import flip_labels
 
@@ -18,18 +18,18 @@ def trainer(X, **settings):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_a_made_row_of_a_frame_has_the_values_and_types_of_its_sources(make):
+def test_a_synthetic_row_of_a_frame_has_the_values_and_types_of_its_sources(make):
     table = make({"a": [1, 2, 3], "b": ["x", "y", "z"], "c": [0.5, 1.5, 2.5]})
-    made = mixed(table, np.array([[2, 0, 1], [2, 2, 2]]))
-    assert [list(made[name]) for name in "abc"] == [[3, 3], ["x", "z"], [1.5, 2.5]]
-    assert list(made.dtypes) == list(table.dtypes)
+    synthetic = mixed(table, np.array([[2, 0, 1], [2, 2, 2]]))
+    assert [list(synthetic[name]) for name in "abc"] == [[3, 3], ["x", "z"], [1.5, 2.5]]
+    assert list(synthetic.dtypes) == list(table.dtypes)
 
 
 def test_rows_of_a_frame_may_share_their_names_and_columns_may_be_called_by_numbers():
     table = pd.DataFrame({7: [1, 2], 8: pd.Categorical(["x", "y"])}, index=["same", "same"])
-    made = mixed(table, np.array([[0, 1], [1, 0]]))
-    assert made[8].tolist() == ["y", "x"]
-    assert made[8].dtype == table[8].dtype
+    synthetic = mixed(table, np.array([[0, 1], [1, 0]]))
+    assert synthetic[8].tolist() == ["y", "x"]
+    assert synthetic[8].dtype == table[8].dtype
 
 
 def test_most_values_are_of_the_row_itself_and_the_others_of_a_near_one():
@@ -40,12 +40,12 @@ def test_most_values_are_of_the_row_itself_and_the_others_of_a_near_one():
     assert ((sources < 10) == (base < 10)[:, None]).all()
 
 
-def test_made_rows_weigh_as_the_rows_they_are_made_from():
+def test_synthetic_rows_weigh_as_the_rows_they_are_made_from():
     X, weights = np.random.RandomState(0).normal(size=(30, 3)), np.repeat([0.0, 2.0], 15)
-    over, made = with_made_rows(trainer(X, weights=weights), np.arange(30), 200)
-    assert made.tolist() == list(range(30, 230))
-    assert set(over.sample_weight[made]) == {0.0, 2.0}
-    assert over.pool.take(made).shape == (200, 3)
+    over, synthetic = with_synthetic_rows(trainer(X, weights=weights), np.arange(30), 200)
+    assert synthetic.tolist() == list(range(30, 230))
+    assert set(over.sample_weight[synthetic]) == {0.0, 2.0}
+    assert over.pool.take(synthetic).shape == (200, 3)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_made_rows_weigh_as_the_rows_they_are_made_from():
 )
 def test_no_rows_are_made_where_a_row_is_more_than_its_columns_or_they_cannot_be_compared(X, settings):
     before = trainer(X, **settings)
-    over, made = with_made_rows(before, np.arange(X.shape[0]), 200)
+    over, synthetic = with_synthetic_rows(before, np.arange(X.shape[0]), 200)
     assert over is before
-    assert made.size == 0
+    assert synthetic.size == 0
 
 
 def task(seed, n=300):
