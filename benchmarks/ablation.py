@@ -22,7 +22,7 @@ import numpy as np
 
 from dips._beliefs import learning, student
 from dips._beliefs.effort import Effort
-from dips._beliefs.hypotheses import EVEN
+from dips._beliefs.hypotheses import SYMMETRIC
 from dips._beliefs.noise import NoiseRate, Panel
 from dips._paper.figures.good_model import HELD_OUT
 from dips._paper.tables import gains, trial
@@ -88,8 +88,8 @@ _EFFORTS: dict[str, Callable[[Effort], Effort]] = {
 
 
 def _told(estimated: NoiseRate, panels: list[Panel], noise: float) -> tuple[NoiseRate, list[Panel]]:
-    """Put all belief on even noise of the rate next to the true one."""
-    off = [abs(h.rate - noise) + (h.kind != EVEN) for h in estimated.hypotheses]
+    """Put all belief on symmetric noise of the rate next to the true one."""
+    off = [abs(h.rate - noise) + (h.kind != SYMMETRIC) for h in estimated.hypotheses]
     known = np.eye(len(off))[int(np.argmin(off))]
     return replace(estimated, mean=noise, low=noise, high=noise, posterior=known), panels
 

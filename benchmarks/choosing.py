@@ -20,7 +20,7 @@ import tables
 from common import show
 from sklearn.model_selection import StratifiedKFold
 
-from dips._beliefs.hypotheses import even_noise
+from dips._beliefs.hypotheses import symmetric_noise
 from dips._beliefs.noise import calibrate_panels
 from dips._study.candidates import CANDIDATES, JUDGE
 from dips._study.compare import Comparison, choose, gains_over_usual
@@ -117,7 +117,7 @@ def calibrated(table: str, n: int, noise: float, seed: int) -> list[dict]:
     """Log loss and calibration error of the default, as it is and calibrated through the estimated noise."""
     by_name = answers(table, n, noise, seed)
     y, labels, p = by_name["y_test"], by_name["labels"], by_name["curated_pseudo_test"]
-    out_of_fold, noise = by_name["curated_pseudo_folds"], even_noise(by_name["rate"][0], labels, p.shape[1])
+    out_of_fold, noise = by_name["curated_pseudo_folds"], symmetric_noise(by_name["rate"][0], labels, p.shape[1])
     panel = calibrate_panels([out_of_fold], labels, [noise], np.random.RandomState(0))[0]
     return [
         {"noise": noise, "rule": rule, "log loss": METRICS["log_loss"].score(y, q, 1), "error": error_of(y, q)}

@@ -28,7 +28,7 @@ from dips.vision._views import AS_IT_IS
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="cifar10n")
-    parser.add_argument("--noise", default="worse", help="the name of human labels, or a share of even noise")
+    parser.add_argument("--noise", default="worse", help="the name of human labels, or a share of symmetric noise")
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=26_000)

@@ -2,8 +2,8 @@
 
 ``DIPS_DATA=FOLDER python -m dips.network._real_tables TABLES`` writes the tables, then
 ``python benchmarks/network.py TABLES/tables.npz --seeds 2`` prints the mean scores of every model by labels and noise,
-and by table, and how far the network is ahead of the best of the others. Rows are drawn at random; labels are flipped
-evenly to the other classes, or as ``--kind`` says; scores are on 600 rows that no model has seen. The network and the
+and by table, and how far the network is ahead of the best of the others. Rows are drawn at random; noise is
+symmetric, or as ``--kind`` says; scores are on 600 rows that no model has seen. The network and the
 default of this package also see 400 unlabeled rows, which the supervised models cannot use.
 
 ``--no-supervised --labels 50 --noise 0.2 --unlabeled 0`` (then 100, 400, 800) shows what these rows are worth to it.
@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--no-folds", action="store_true", help="do not judge labels by the supervised models")
     parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
     parser.add_argument("--noise", type=float, nargs="*", default=NOISE)
-    parser.add_argument("--kind", choices=KINDS, default="even", help="which labels are wrong")
+    parser.add_argument("--kind", choices=KINDS, default="symmetric", help="which labels are wrong")
     parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
     parser.add_argument("--rivals", nargs="*", help="names of the models to compare with, if not all of them")

@@ -19,7 +19,7 @@ TOLD = ("given labels", "which are wrong", "true labels", "every other row")
 
 
 def judged(p, given, noise):
-    """Probabilities of the true class after a label was seen that is wrong so often, evenly."""
+    """Probabilities of the true class after a label with symmetric noise of this share was seen."""
     rows, classes = np.arange(len(given)), p.shape[1]
     likely = np.full_like(p, noise / (classes - 1))
     likely[rows, given] = 1 - noise

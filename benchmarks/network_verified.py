@@ -20,7 +20,7 @@ from dips.network._verified import frequencies_by_verified
 from dips.network._weights import SHIPPED, Weights
 
 LABELS = 100
-NOISE = (("even", 0.0), ("even", 0.2), ("even", 0.4), ("class", 0.2), ("class", 0.4))
+NOISE = (("symmetric", 0.0), ("symmetric", 0.2), ("symmetric", 0.4), ("class", 0.2), ("class", 0.4))
 ORDERS = ("random", "suspects")
 SCORES = ("accuracy", "log_loss", "auc")
 
@@ -95,10 +95,10 @@ def show(records):
     groups = defaultdict(list)
     for record in records:
         groups[record["noise"], record["checked"], record["labels"]].append([record[name] for name in SCORES])
-    print(f"{'noise':12}{'checked':16}{'labels':12}{'tasks':>6}" + "".join(f"{name:>10}" for name in SCORES))
+    print(f"{'noise':16}{'checked':16}{'labels':12}{'tasks':>6}" + "".join(f"{name:>10}" for name in SCORES))
     for (noise, checked, labels), values in groups.items():
         means = "".join(f"{value:10.3f}" for value in np.nanmean(values, axis=0))
-        print(f"{noise:12}{checked:16}{labels:12}{len(values):>6}{means}")
+        print(f"{noise:16}{checked:16}{labels:12}{len(values):>6}{means}")
 
 
 if __name__ == "__main__":

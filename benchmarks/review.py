@@ -23,7 +23,7 @@ from simulated_review import CLEANLAB, LIKELY, LOOKS, RANDOM, USEFUL, Reviewer, 
 
 DESIGNED_ON = ("adult", "covid", "compas", "credit")  # looked at while this was built
 UNSEEN = ("blog", "agaricus-lepiota", "higgs", "drug", "german", "heart")
-NOISE = ("even", "one way")  # which labels are wrong
+NOISE = ("symmetric", "one way")  # which labels are wrong
 WAYS = (LIKELY, USEFUL, CLEANLAB, RANDOM)
 REVIEWERS = [
     *(Reviewer(way) for way in WAYS),

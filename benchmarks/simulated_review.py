@@ -69,7 +69,7 @@ class Task:
 
 def wrong_labels(truth: np.ndarray, noise: str, seed: int) -> np.ndarray:
     """Labels of which a fifth, drawn at random, or two fifths of one class are wrong."""
-    if noise == "even":
+    if noise == "symmetric":
         return flip_labels(truth, 0.2, random_state=seed)[0]
     return flip_labels_by_class(truth, {1: {0: 0.4}}, random_state=seed)[0]
 

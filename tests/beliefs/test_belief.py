@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dips._beliefs.belief import average_beliefs, believe, lean_back, probably_right, protect_classes, shift
-from dips._beliefs.hypotheses import Hypothesis, even_noise, transition
+from dips._beliefs.hypotheses import Hypothesis, symmetric_noise, transition
 from dips._beliefs.noise import NoiseRate, calibrate_panels
 from dips._beliefs.teachers import Answers
 
 
 def known(rate, low=None, high=None):
-    even = even_noise(rate, np.array([0, 1]), 2)
-    return NoiseRate(rate, rate if low is None else low, rate if high is None else high, [even], np.ones(1))
+    symmetric = symmetric_noise(rate, np.array([0, 1]), 2)
+    return NoiseRate(rate, rate if low is None else low, rate if high is None else high, [symmetric], np.ones(1))
 
 
 @given(st.integers(0, 1000), st.floats(0, 0.45))
@@ -90,7 +90,7 @@ def test_beliefs_and_distributions_add_up_to_one_and_clean_labels_stay():
     rng = np.random.RandomState(0)
     p, q = rng.dirichlet(np.ones(2), size=60), rng.dirichlet(np.ones(2), size=20)
     labels = (p[:, 1] > rng.rand(60)).astype(int)
-    panels = calibrate_panels([p], labels, [even_noise(0.0, labels, 2)], rng)
+    panels = calibrate_panels([p], labels, [symmetric_noise(0.0, labels, 2)], rng)
     belief, distribution = average_beliefs([Answers(p, q)], labels, known(0.0), panels)
     np.testing.assert_allclose(belief, np.eye(2)[labels])
     np.testing.assert_allclose(distribution.sum(axis=1), 1)

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from dips._beliefs.belief import average_beliefs
-from dips._beliefs.hypotheses import EVEN, even_noise, make_hypotheses, mistaken, mistaken_for, posterior, transition
+from dips._beliefs.hypotheses import (
+    SYMMETRIC,
+    make_hypotheses,
+    mistaken,
+    mistaken_for,
+    posterior,
+    symmetric_noise,
+    transition,
+)
 from dips._beliefs.noise import estimate_noise
 from dips._beliefs.teachers import Answers
 from dips._data.verified import Verified
@@ -27,19 +35,19 @@ def one_way(n, rate, seed=0):
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=5))
 def test_every_hypothesis_explains_the_frequencies_of_the_labels_unless_it_is_even(counts):
     labels = labels_of(*counts)
-    found = even_noise(0.0, labels, len(counts)).frequencies
+    found = symmetric_noise(0.0, labels, len(counts)).frequencies
     for each in make_hypotheses(labels, len(counts)):
         np.testing.assert_allclose(each.matrix.sum(axis=1), 1)
         np.testing.assert_allclose(each.frequencies.sum(), 1)
-        explained = found if each.kind == EVEN else each.frequencies @ each.matrix
+        explained = found if each.kind == SYMMETRIC else each.frequencies @ each.matrix
         np.testing.assert_allclose(explained, found)
 
 
 def test_no_hypothesis_makes_most_labels_of_a_class_wrong():
     for labels in (labels_of(95, 5), labels_of(990, 10), labels_of(88, 12), labels_of(9, 80, 11)):
         n_classes = labels.max() + 1
-        found = even_noise(0.0, labels, n_classes).frequencies
-        uneven = [h for h in make_hypotheses(labels, n_classes) if h.kind != EVEN]
+        found = symmetric_noise(0.0, labels, n_classes).frequencies
+        uneven = [h for h in make_hypotheses(labels, n_classes) if h.kind != SYMMETRIC]
         assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
 
 
@@ -59,18 +67,18 @@ def test_labels_of_a_rare_class_that_are_wrong_are_doubted():
 
 def test_the_rate_of_a_hypothesis_is_the_share_of_wrong_labels():
     for each in make_hypotheses(labels_of(70, 30), 2):
-        if each.kind != EVEN:
+        if each.kind != SYMMETRIC:
             wrong = sum(each.frequencies[c] * (1 - each.matrix[c, c]) for c in range(2))
             assert each.rate == pytest.approx(wrong)
 
 
 def test_with_many_classes_noise_is_taken_for_even():
-    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {EVEN}
+    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {SYMMETRIC}
 
 
 def by_kind(hypotheses, log_likelihood):
     probability = posterior(hypotheses, log_likelihood)
-    return [probability[[h.kind == kind for h in hypotheses]].sum() for kind in (EVEN, mistaken(0), mistaken(1))]
+    return [probability[[h.kind == kind for h in hypotheses]].sum() for kind in (SYMMETRIC, mistaken(0), mistaken(1))]
 
 
 def test_noise_is_taken_for_even_where_labels_do_not_tell():
@@ -113,7 +121,7 @@ def test_other_classes_that_are_mistaken_for_one_are_found():
 
 
 def test_with_two_classes_to_mistake_one_is_to_take_it_for_the_other():
-    assert {h.kind for h in make_hypotheses(labels_of(50, 50), 2)} == {EVEN, mistaken(0), mistaken(1)}
+    assert {h.kind for h in make_hypotheses(labels_of(50, 50), 2)} == {SYMMETRIC, mistaken(0), mistaken(1)}
 
 
 def test_checked_labels_tell_which_way_errors_go():

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from dips._beliefs.hypotheses import even_noise, transition
+from dips._beliefs.hypotheses import symmetric_noise, transition
 from dips._beliefs.noise import Calibration, calibrate_panels, estimate_noise, evidence, likely_range
 from dips._data.verified import Verified
 
@@ -44,13 +44,13 @@ def test_a_calibration_gives_probabilities(seed, n_classes):
 
 def test_a_teacher_that_is_calibrated_is_left_nearly_as_it_is():
     p, _, labels = made(2000, 2, 0.0)
-    (panel,) = calibrate_panels([p], labels, [even_noise(0.0, labels, 2)], np.random.RandomState(0))
+    (panel,) = calibrate_panels([p], labels, [symmetric_noise(0.0, labels, 2)], np.random.RandomState(0))
     assert panel.calibrations[0].slope == pytest.approx(1.0, abs=0.15)
 
 
 def test_the_likelihood_is_that_of_the_labels_seen_through_the_noise():
     p, _, labels = made(50, 3, 0.2)
-    (panel,) = calibrate_panels([p], labels, [even_noise(0.2, labels, 3)], np.random.RandomState(0))
+    (panel,) = calibrate_panels([p], labels, [symmetric_noise(0.2, labels, 3)], np.random.RandomState(0))
     T, clean = transition(0.2, 3), panel([p])
     naive = sum(np.log(sum(clean[i, c] * T[c, labels[i]] for c in range(3))) for i in range(50))
     assert panel.log_likelihood == pytest.approx(naive)
@@ -73,7 +73,7 @@ def test_on_clean_labels_the_interval_includes_zero():
 def test_the_better_teacher_is_heard_more():
     p, _, labels = made(400, 2, 0.1)
     noise = np.random.RandomState(1).dirichlet([1, 1], size=400)
-    (panel,) = calibrate_panels([noise, p], labels, [even_noise(0.1, labels, 2)], np.random.RandomState(0))
+    (panel,) = calibrate_panels([noise, p], labels, [symmetric_noise(0.1, labels, 2)], np.random.RandomState(0))
     assert panel.weights[1] > 0.99
 
 
@@ -112,7 +112,7 @@ def test_twenty_looks_tell_labels_that_no_column_explains_from_wrong_ones():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_calibration_ends_where_the_gradient_is_zero(n_classes):
     p, _, labels = made(400, n_classes, 0.2)
-    (panel,) = calibrate_panels([p], labels, [even_noise(0.2, labels, n_classes)], np.random.RandomState(0))
+    (panel,) = calibrate_panels([p], labels, [symmetric_noise(0.2, labels, n_classes)], np.random.RandomState(0))
     best = panel.calibrations[0]
     T = transition(0.2, n_classes)
     prior = np.log((np.bincount(labels, minlength=n_classes) + 1) / (400 + n_classes))

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dips._beliefs.hypotheses import even_noise, transition
+from dips._beliefs.hypotheses import symmetric_noise, transition
 from dips._beliefs.lessons import Review
 from dips._beliefs.noise import NoiseRate, estimate_noise, seen_through
 from dips._beliefs.usefulness import check_gain
 from dips._data.verified import Verified
 
-HYPOTHESES = [even_noise(rate, np.array([0, 1]), 2) for rate in np.linspace(0, 0.4, 5)]
+HYPOTHESES = [symmetric_noise(rate, np.array([0, 1]), 2) for rate in np.linspace(0, 0.4, 5)]
 NOISE = NoiseRate(0.1, 0.05, 0.2, HYPOTHESES, np.full(5, 0.2))
 
 

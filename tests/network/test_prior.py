@@ -227,7 +227,7 @@ def chances_by_row(draws, kind):
 
 
 def test_even_noise_hits_all_rows_alike(draws):
-    assert torch.allclose(chances_by_row(draws, "even"), torch.ones(100, ROWS))
+    assert torch.allclose(chances_by_row(draws, "symmetric"), torch.ones(100, ROWS))
 
 
 def test_noise_by_row_hits_some_rows_much_more_than_others(draws):

@@ -11,7 +11,7 @@ from scipy.special import logsumexp, softmax
 
 from dips._tools.arrays import Array
 
-EVEN = "even"  # the kind of noise that meets all classes alike
+SYMMETRIC = "symmetric"  # the kind of noise that meets all classes alike
 
 _RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
@@ -24,7 +24,7 @@ _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the r
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
 _BELOW_HALF = 0.99  # the largest such rate of a rare class, as a share of the one at which half its labels are wrong
 _P_UNEVEN = 0.1  # prior probability that the noise is not even
-_LEAST_FACTOR = 2.0  # how much better than even noise another kind must explain the labels to be believed at all
+_LEAST_FACTOR = 2.0  # how much better than symmetric noise another kind must explain the labels to be believed at all
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Hypothesis:
     matrix : (C, C) probability that a row of class c is labeled k
     rate : the share of wrong labels
     frequencies : (C,) of the classes that teachers are calibrated to
-    kind : ``EVEN``, or what `mistaken` or `mistaken_for` return
+    kind : ``SYMMETRIC``, or what `mistaken` or `mistaken_for` return
     log_prior : before any teacher was asked
     """
 
     matrix: Array
     rate: float
     frequencies: Array
-    kind: str = EVEN
+    kind: str = SYMMETRIC
     log_prior: float = 0.0
 
     @property
@@ -72,14 +72,14 @@ def transition(rates: float | Array, n_classes: int) -> Array:
 
 
 def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
-    """Return what the noise of these labels may be, even noise first, rates of a kind from low to high."""
+    """Return what the noise of these labels may be, symmetric noise first, rates of a kind from low to high."""
     found = _frequencies(labels, n_classes)
     rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
-    even = [even_noise(rate, labels, n_classes) for rate in rates]
-    even = [replace(h, log_prior=float(p)) for h, p in zip(even, _log_prior_of_even(rates), strict=True)]
+    symmetric = [symmetric_noise(rate, labels, n_classes) for rate in rates]
+    symmetric = [replace(h, log_prior=float(p)) for h, p in zip(symmetric, _log_prior_of_symmetric(rates), strict=True)]
     if n_classes > _MOST_UNEVEN:
-        return even
-    return even + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
+        return symmetric
+    return symmetric + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
 
 
 def mistaken(c: int) -> str:
@@ -92,10 +92,10 @@ def mistaken_for(c: int) -> str:
     return f"mistaken for {c}"
 
 
-def even_noise(rate: float, labels: Array, n_classes: int) -> Hypothesis:
+def symmetric_noise(rate: float, labels: Array, n_classes: int) -> Hypothesis:
     """Return the hypothesis that labels of all classes are wrong at one rate.
 
-    The frequencies of the labels stand for those of the classes, although even noise makes rare classes look more
+    The frequencies of the labels stand for those of the classes, although symmetric noise makes rare classes look more
     frequent than they are: a rare class that is decided for too often costs less than one that is never.
     """
     return Hypothesis(transition(rate, n_classes), float(rate), _frequencies(labels, n_classes))
@@ -147,12 +147,12 @@ def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
     """Probability of each hypothesis, from how well it explains the labels.
 
     Uneven noise is believed only as far as labels speak for it. Where they tell nothing, its prior would otherwise be
-    left as belief, which costs points where noise is even.
+    left as belief, which costs points where noise is symmetric.
     """
     log_prior, kinds = np.array([h.log_prior for h in hypotheses]), np.array([h.kind for h in hypotheses])
     explained = {k: _log_mean(log_likelihood[kinds == k], log_prior[kinds == k]) for k in np.unique(kinds)}
-    lead = np.array([explained[k] - explained[EVEN] for k in kinds]) - np.log(_LEAST_FACTOR)
-    believed = np.where(kinds == EVEN, 1.0, -np.expm1(np.minimum(0, -lead)))
+    lead = np.array([explained[k] - explained[SYMMETRIC] for k in kinds]) - np.log(_LEAST_FACTOR)
+    believed = np.where(kinds == SYMMETRIC, 1.0, -np.expm1(np.minimum(0, -lead)))
     probability = believed * softmax(log_likelihood + log_prior)
     return np.asarray(probability / probability.sum())
 
@@ -162,7 +162,7 @@ def _log_mean(log_likelihood: Array, log_prior: Array) -> float:
     return float(logsumexp(log_likelihood + log_prior) - logsumexp(log_prior))
 
 
-def _log_prior_of_even(rates: Array) -> Array:
+def _log_prior_of_symmetric(rates: Array) -> Array:
     """Log probability of each rate: a density that rises with the rate, and a lump at 0.
 
     The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.

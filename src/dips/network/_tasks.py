@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from dips.datasets import flip_labels_by_instance
 
 LABELS, NOISE = (50, 100, 400), (0.0, 0.2, 0.4)
-KINDS = ("even", "class", "row")  # of noise
+KINDS = ("symmetric", "class", "row")  # of noise
 UNLABELED, QUERIES = 400, 600
 
 
@@ -46,12 +46,12 @@ def read_tables(path: Path) -> list[RealTable]:
 
 
 def make_task(
-    table: RealTable, labels: int, noise: float, seed: int, unlabeled: int = UNLABELED, kind: str = "even"
+    table: RealTable, labels: int, noise: float, seed: int, unlabeled: int = UNLABELED, kind: str = "symmetric"
 ) -> Task:
     """Draw rows at random and flip a share of the labels to other classes seen among them.
 
-    The kinds of noise: "even", all labels and wrong classes alike; "class", labels of the most frequent class become
-    the second; "row", the odds of an error depend on the row.
+    The kinds of noise: "symmetric", all labels and wrong classes alike; "class", labels of the most frequent class
+    become the second; "row", the odds of an error depend on the row.
     """
     rng = _source(labels, noise, seed)
     rows = rng.permutation(len(table.classes))[: labels + unlabeled + QUERIES]
@@ -74,7 +74,7 @@ def _source(labels: int, noise: float, seed: int) -> np.random.Generator:
 
 def _dirtied(values: np.ndarray, true: np.ndarray, noise: float, kind: str, rng: np.random.Generator) -> np.ndarray:
     given, n_classes = true.copy(), int(true.max()) + 1
-    if kind == "even":
+    if kind == "symmetric":
         wrong = rng.random(true.size) < noise
         given[wrong] = (given[wrong] + rng.integers(1, max(2, n_classes), wrong.sum())) % n_classes
     elif kind == "class":

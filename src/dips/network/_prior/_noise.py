@@ -1,4 +1,4 @@
-"""Wrong labels: spread evenly, by class, by row, near the border or by annotator."""
+"""Wrong labels: symmetric, by class, by row, near the border or by annotator."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .._settings import PriorSettings
 from ._classes import Classes, certain
 from ._draws import Draws, standardised
 
-KINDS = ("even", "class", "row", "border", "annotator")
-SHARES = (0.36, 0.28, 0.12, 0.12, 0.12)  # of the kinds: even noise is met most, errors by class hurt most
+KINDS = ("symmetric", "class", "row", "border", "annotator")
+SHARES = (0.36, 0.28, 0.12, 0.12, 0.12)  # of the kinds: symmetric noise is met most, errors by class hurt most
 ONE_WAY = 0.5  # share of the tables with noise by class in which one class alone has wrong labels
 
 
