@@ -67,9 +67,9 @@ def test_as_many_labels_as_are_expected_to_be_wrong_are_set_aside_in_each_class(
 def test_a_rare_class_loses_no_more_than_the_noise_supports():
     labels = np.array([0] * 90 + [1] * 10)
     belief = np.tile([0.95, 0.05], (100, 1))  # every label of the rare class is taken for an error
-    protected, is_protected = protect_classes(belief, labels, known(0.05, 0.0, 0.1))
+    protected, in_danger = protect_classes(belief, labels, known(0.05, 0.0, 0.1))
     lost = (1 - protected[labels == 1, 1]).mean()
-    assert is_protected.tolist() == [False, True]
+    assert in_danger.tolist() == [False, True]
     assert lost == pytest.approx(0.1 + 1.645 * np.sqrt(0.1 * 0.9 / 10))
     np.testing.assert_allclose(protected.sum(axis=1), 1)
     np.testing.assert_allclose(protected[labels == 0], belief[labels == 0])
@@ -80,9 +80,9 @@ def test_a_rare_class_may_lose_as_many_labels_as_are_wrong_in_it():
     large_class_is_mistaken = Hypothesis(np.array([[0.95, 0.05], [0.0, 1.0]]), 0.045, np.array([0.947, 0.053]), "0")
     noise = NoiseRate(0.045, 0.0, 0.1, [large_class_is_mistaken], np.ones(1))
     np.testing.assert_allclose(noise.by_class, [0, 0.947 * 0.05 / (0.947 * 0.05 + 0.053)])
-    belief = np.tile([0.45, 0.55], (100, 1))
-    protected, is_protected = protect_classes(belief, labels, noise)
-    assert is_protected.tolist() == [True, False]
+    belief = np.where(labels[:, None] == 1, [0.45, 0.55], [0.99, 0.01])
+    protected, in_danger = protect_classes(belief, labels, noise)
+    assert in_danger.tolist() == [False, True]  # and is told by name
     np.testing.assert_allclose(protected[labels == 1], belief[labels == 1])
 
 

@@ -86,23 +86,29 @@ def probably_right(p_wrong: Array, labels: Array) -> Array:
 
 
 def protect_classes(belief: Array, labels: Array, noise: NoiseRate, known: Array | None = None) -> tuple[Array, Array]:
-    """Beliefs in which no class loses more labels than its own noise supports, and the mask (C,) of those that would.
+    """Beliefs in which no class loses more labels than its own noise supports, and the mask (C,) of classes in danger.
 
-    Where the expected number of wrong labels of a class is above that bound, with its uncertainty, its beliefs are
-    moved back towards the labels as given. A rare class is the one in danger: its rows look like errors of the others.
-    But where rows of a large class were given its label by mistake, many of its labels are wrong and few of all.
+    Where the expected number of wrong labels of a class is above that bound, its beliefs are moved back towards the
+    labels as given. A rare class is the one in danger: its rows look like errors of the others, more often than the
+    noise of all labels supports. But where rows of a large class were given its label by mistake, many of its labels
+    are wrong and few of all, so its own noise is the bound.
     Classes in the mask `known` (C,) are left alone: somebody has checked enough of their labels to say.
     """
-    belief, protected = belief.copy(), np.zeros(belief.shape[1], dtype=bool)
-    supported = np.maximum(noise.high, noise.by_class)
+    belief, in_danger = belief.copy(), np.zeros(belief.shape[1], dtype=bool)
+    own_rate = np.maximum(noise.high, noise.by_class)
     for c in np.unique(labels):
         if known is not None and known[c]:
             continue
-        rows, rate = np.flatnonzero(labels == c), supported[c]
-        expected = (1 - belief[rows, c]).sum()
-        bound = rows.size * min(1.0, rate + _SUPPORTED_Z * np.sqrt(rate * (1 - rate) / rows.size))
+        rows = np.flatnonzero(labels == c)
+        expected = (1 - belief[rows, c]).mean()
+        in_danger[c] = expected > _at_most(noise.high, rows.size)
+        bound = _at_most(own_rate[c], rows.size)
         if expected > bound:
             belief[rows] *= bound / expected
             belief[rows, c] += 1 - bound / expected
-            protected[c] = True
-    return belief, protected
+    return belief, in_danger
+
+
+def _at_most(rate: float, n: int) -> float:
+    """Return the share of n labels that may be wrong at this rate, with its uncertainty."""
+    return min(1.0, rate + _SUPPORTED_Z * float(np.sqrt(rate * (1 - rate) / n)))

@@ -34,7 +34,7 @@ class RowBeliefs:
     unlabeled : (m, C) of each unlabeled row
     synthetic : (k, C) of each synthetic row
     out_of_fold : (n, C) mean answer of the teachers, which do not know the row's label
-    protected : (C,) whether more labels of the class looked wrong than the noise supports
+    in_danger : (C,) whether more labels of the class look wrong than the noise of all labels supports
     noise : the estimated share of wrong labels
     teachers : weight of each teacher under the most probable hypothesis about the noise
     check_gain : (n,) what a look at the label is worth
@@ -44,7 +44,7 @@ class RowBeliefs:
     unlabeled: Array
     synthetic: Array
     out_of_fold: Array
-    protected: Array
+    in_danger: Array
     noise: NoiseRate
     teachers: dict[str, float]
     check_gain: Array
@@ -95,13 +95,13 @@ def learn_beliefs(
 
     weights = panels[int(noise.posterior.argmax())].weights
     noise = review.rate(noise, before)
-    belief, protected = protect_classes(review.revise(before), labels, noise, review.known_classes(n_classes))
+    belief, in_danger = protect_classes(review.revise(before), labels, noise, review.known_classes(n_classes))
     return RowBeliefs(
         labeled=belief,
         unlabeled=distribution[: unlabeled.size],
         synthetic=distribution[unlabeled.size :],
         out_of_fold=np.tensordot(weights, np.array([a.labeled for a in answers]), axes=1),
-        protected=protected,
+        in_danger=in_danger,
         noise=noise,
         teachers=dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True)),
         check_gain=check_gain(1 - belief[at_label], review.first_known, verified.mask, n_classes),

@@ -176,7 +176,7 @@ def class_records(labels: Array, useful: Array, beliefs: RowBeliefs) -> list[dic
                 "n_suspects": int((of_class & ~useful).sum()),
                 "expected_wrong": float((1 - belief[of_class, c]).sum()),
                 "recall": float(belief[recognized == c, c].sum() / mass) if mass else np.nan,
-                "in_danger": bool(beliefs.protected[c] or 2 * (of_class & ~useful).sum() > of_class.sum()),
+                "in_danger": bool(beliefs.in_danger[c] or 2 * (of_class & ~useful).sum() > of_class.sum()),
             }
         )
     return records

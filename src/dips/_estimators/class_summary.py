@@ -30,6 +30,6 @@ def warn_of_classes_in_danger(summary: pd.DataFrame | None) -> None:
         of_target = f" of label {row['target']!r}" if "target" in row else ""
         warn(
             f"The {row['n_labels']} labels of class {row['class']!r}{of_target} look wrong more often than those of "
-            "other classes. Either they are, or the class is hard to tell from the others; no more of them were "
-            "doubted than the noise supports. Check some of them, or add labels."
+            "other classes. Either they are, or the class is hard to tell from the others. Check some of them, or "
+            "add labels."
         )
