@@ -25,6 +25,7 @@ from dips.vision._label_noise import LabelNoise, estimate_label_noise
 from dips.vision._optimizer import Schedule
 from dips.vision._pilots import Pilots
 from dips.vision._training import Recipe
+from dips.vision._turns import interleave, steps
 
 N_COMPARED = 2000
 
@@ -84,8 +85,7 @@ def estimate(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, 
     rows = pool.labeled_rows
     order = np.random.RandomState(seed).permutation(rows.size)
     pilots = Pilots(pool, recipe, rows, labels[rows], order, ImageAuto().n_pilots, seed + 100)
-    for _ in pilots.train(n_steps):
-        pass
+    interleave([steps(training, n_steps) for training in pilots.trainings])
     compared = np.random.RandomState(5).permutation(np.flatnonzero(labels < 0))[:N_COMPARED]
     opinions = pilots.opinions(compared)
     accuracy = float((opinions.argmax(axis=2) == data.y_train[compared]).mean())

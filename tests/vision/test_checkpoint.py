@@ -10,7 +10,7 @@ from dips.curators._image_auto import ImageAuto
 from dips.exceptions import InputError, OutputError
 from dips.vision import _checkpoint as checkpoint
 from dips.vision._packing import packed
-from dips.vision._parts import PILOTS
+from dips.vision._parts import PILOTS, PLAIN_PILOTS, PRETRAINING
 from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._turns import interleave
 
@@ -78,6 +78,42 @@ def test_a_run_killed_in_its_pilots_does_not_pretrain_again(tmp_path):
     continued.progress.observer = Observer()
     interleave([continued.proceed()])
     assert torch.equal(weights(through.training.network), weights(continued.training.network))
+
+
+def in_parts(path=None, observer=None):
+    plan = CurationPlan(warm_up_steps=4, n_rounds=2, n_checkpoints=1, pilot_steps=5)
+    how = recipe(n_steps=8, pretrain_steps=6)
+    return ImageRounds(pool(), how, plan, ImageAuto(n_pilots=2), path=path, observer=observer)
+
+
+class KilledAt(Observer):
+    def __init__(self, part, n_steps):
+        self.part, self.n_left, self.is_there, self.told = part, n_steps, False, []
+
+    def on_part(self, name):
+        self.is_there = name == self.part
+
+    def on_step(self, n_done, n_steps):
+        if self.is_there:
+            self.told.append(n_done)
+            if len(self.told) > self.n_left:
+                raise KilledError
+
+
+@pytest.mark.parametrize("part", [PRETRAINING, PILOTS, PLAIN_PILOTS])
+def test_a_run_killed_before_the_rounds_repeats_no_more_than_a_few_minutes(tmp_path, monkeypatch, part):
+    monkeypatch.setattr("dips.vision._unfinished._EVERY_S", 0.0)
+    through, path = in_parts(), tmp_path / "run.pt"
+    interleave([through.proceed()])
+    with pytest.raises(KilledError):
+        interleave([in_parts(path, KilledAt(part, 3)).proceed()])
+    watched = KilledAt(part, 100)
+    continued = in_parts(path, watched)
+    interleave([continued.proceed()])
+    assert watched.told[0] > {PRETRAINING: 3, PILOTS: 6 + 3, PLAIN_PILOTS: 6 + 10 + 3}[part]
+    assert torch.equal(weights(through.training.network), weights(continued.training.network))
+    assert (through.p_wrong == continued.p_wrong)[through.is_given].all()
+    assert without_times(through.history) == without_times(continued.history)
 
 
 def test_a_run_killed_in_its_first_round_does_not_train_pilots_again(tmp_path):

@@ -18,12 +18,13 @@ from dips.vision._parts import PRETRAINING, Progress
 from dips.vision._pretraining import Contrast, pretrain, usual_pretrain_steps
 from dips.vision._rounds import ImageRounds
 from dips.vision._turns import interleave
+from dips.vision._unfinished import Unfinished
 
 from .examples import CPU, N_CLASSES, PLAN, colors, dirty_labels, pool, recipe, weights
 
 
 def told(observer, n_steps):
-    return Progress(observer, {PRETRAINING: n_steps})
+    return Unfinished(Progress(observer, {PRETRAINING: n_steps}))
 
 
 def pretrained(images=None, n_steps=20, seed=0, **settings):

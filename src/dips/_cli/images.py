@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
+_STOPPED = "Stopped. The same command continues; a few minutes are repeated, or a round."
 _SOME = 100  # files that tell what a folder holds
 _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
 
@@ -76,8 +77,7 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
             about = {"force": given["force"], "command": typed_command(), "observer": observer}
             run = fit_images(given["data"][0], given["out"], **settings, **about)
     except KeyboardInterrupt:
-        parts = "pretraining, pilots or a round"
-        raise StoppedError(f"Stopped. The same command continues after the last part that was done: {parts}.") from None
+        raise StoppedError(_STOPPED) from None
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
         return

@@ -32,12 +32,15 @@ def describe(pool: ImagePool, *settings: Any, verified: Verified | None = None) 
 
 
 def save(path: Path, run: ImageRounds) -> None:
-    """Save the state of a training between two rounds."""
-    state = {name: getattr(run, name) for name in _KEPT} | {"curator": learned(run.curator)}
-    write_whole(
-        path,
-        packed({"described": run.described, "start": run.recipe.start, "training": run.training.state(), "run": state}),
-    )
+    """Save the state of a training before the rounds, or between two of them."""
+    state = {
+        "described": run.described,
+        "start": run.recipe.start,
+        "unfinished": run.unfinished.state(),
+        "training": run.training.state(),
+        "run": {name: getattr(run, name) for name in _KEPT} | {"curator": learned(run.curator)},
+    }
+    write_whole(path, packed(state))
 
 
 def load(path: Path, run: ImageRounds) -> None:
@@ -50,4 +53,5 @@ def load(path: Path, run: ImageRounds) -> None:
             setattr(run, name, state["run"][name])
         relearn(run.curator, state["run"]["curator"])
         run.recipe = replace(run.recipe, start=state["start"])
+        run.unfinished.restore(state["unfinished"], path)
         run.training.restore(state["training"])

@@ -87,8 +87,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         while it trains on the last ones. None does so if they would take more than half of the device's memory. On a
         CPU the results are the same.
     checkpoint : path, optional
-        A file written after the pretraining, the pilots and every round. If it exists, training continues from it,
-        with the same result.
+        A file written every few minutes in pretraining and pilots, and then after every round. If it exists, training
+        continues from it, with the same result.
     log : path, optional
         A file to which JSON lines are added: loss, share of pseudo-labels used, accuracy on the validation images.
     random_state : int, RandomState or None, default=None

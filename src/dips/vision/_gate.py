@@ -58,9 +58,7 @@ class Gate(Verdicts):
         run = self.run
         n_steps = steps_of_a_pilot(recipe, run.plan)
         pilots = Pilots(run.pool, shortened(recipe, n_steps), *run.given(), self.curator.n_pilots, run.seed_of_pilots)
-        for _ in pilots.train(n_steps):
-            run.progress.tell(part, pilots.n_done)
-            yield
+        yield from run.unfinished.train(part, pilots.trainings, n_steps)
         return pilots
 
     def begin_round(self) -> Rows:

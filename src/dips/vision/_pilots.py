@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from dips._tools.arrays import Array, Rows
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Method
 from dips.vision._training import Recipe, Training
-from dips.vision._turns import in_turn, steps
 
 
 class Pilots:
@@ -32,27 +30,18 @@ class Pilots:
     ) -> None:
         self.rows, self.n_classes = rows, pool.n_classes
         self._folds = list(training_and_test(labels, n_folds, order))
-        self._trainings = [Training(pool, recipe, rows[train], seed + k) for k, (train, _) in enumerate(self._folds)]
-
-    def train(self, until: int) -> Iterator[None]:
-        """Train all of them up to a step, in turn."""
-        yield from in_turn([steps(training, until) for training in self._trainings])
-
-    @property
-    def n_done(self) -> int:
-        """Steps done by all of them together."""
-        return sum(training.n_done for training in self._trainings)
+        self.trainings = [Training(pool, recipe, rows[train], seed + k) for k, (train, _) in enumerate(self._folds)]
 
     def answers(self) -> Array:
         """Class probabilities (n, C) of each labeled image by the pilot that was not trained on its label."""
         p = np.empty((self.rows.size, self.n_classes))
-        for (_, test), training in zip(self._folds, self._trainings, strict=True):
+        for (_, test), training in zip(self._folds, self.trainings, strict=True):
             p[test] = training.probabilities(rows=self.rows[test])
         return p
 
     def opinions(self, rows: Rows) -> Array:
         """Class probabilities (pilots, m, C) of some images by each pilot."""
-        return np.stack([training.probabilities(rows=rows) for training in self._trainings])
+        return np.stack([training.probabilities(rows=rows) for training in self.trainings])
 
 
 def shortened(recipe: Recipe, n_steps: int, method: Method | None = None) -> Recipe:

@@ -24,10 +24,10 @@ from dips.vision._last_layer import last_linear, replace_layer
 from dips.vision._method import Batch, Logits, Method
 from dips.vision._networks import NETWORKS, build_network
 from dips.vision._optimizer import Schedule
-from dips.vision._parts import PRETRAINING, Progress
+from dips.vision._parts import PRETRAINING
 from dips.vision._step_images import Draw
 from dips.vision._training import Recipe, Training
-from dips.vision._turns import steps
+from dips.vision._unfinished import Unfinished
 
 _MAX_EPOCHS = 400  # more teach little
 _N_PROJECTED = 128
@@ -68,7 +68,7 @@ class Pretraining(Training):
 
 
 def pretrain(
-    pool: ImagePool, recipe: Recipe, seed: int, progress: Progress
+    pool: ImagePool, recipe: Recipe, seed: int, unfinished: Unfinished
 ) -> Generator[None, None, dict[str, Tensor]]:
     """Pretrain the recipe's network, yielding after every few steps; return the weights of all but its last layer."""
     n_steps, batch_size = recipe.pretrain_steps, images_of_pretraining(recipe, pool.images.shape[0])
@@ -80,11 +80,9 @@ def pretrain(
         batch_size=batch_size,
     )
     training = Pretraining(pool, projecting, np.arange(pool.images.shape[0]), seed)
-    for _ in steps(training, n_steps):
-        progress.tell(PRETRAINING, training.n_done)
-        yield
-    loss, found = float(training.loss), float(training.coverage)
-    progress.observer.on_record({"event": "pretraining", "step": n_steps, "loss": loss, "found": found})
+    yield from unfinished.train(PRETRAINING, [training], n_steps)
+    record = {"step": n_steps, "loss": float(training.loss), "found": float(training.coverage)}
+    unfinished.progress.observer.on_record({"event": "pretraining"} | record)
     return _without_last_layer(training.averaged)
 
 

@@ -28,6 +28,7 @@ from dips.vision._parts import TRAINING, Progress, steps_of_parts
 from dips.vision._pretraining import check_pretrainable, pretrain
 from dips.vision._training import Recipe, Training
 from dips.vision._turns import steps
+from dips.vision._unfinished import Unfinished
 from dips.vision._verdicts import Verdicts
 
 
@@ -83,8 +84,8 @@ class ImageRounds:
     observer : Observer, optional
         Told of every few steps, of every round, and of every checkpoint and curation with a record.
     path : Path, optional
-        Where to save a checkpoint after the pretraining, the first judgment and every round; if the file exists,
-        training continues from it.
+        Where to save a checkpoint, every few minutes in pretraining and pilots and then after every round; if the
+        file exists, training continues from it.
     verified : Verified, optional
         Labels that somebody has checked; they are always trained on.
     """
@@ -106,6 +107,7 @@ class ImageRounds:
         self.validation, self.path = validation, path
         self.observer = observer or Observer()
         self.progress = Progress(self.observer, steps_of_parts(recipe, plan, curator))
+        self.unfinished = Unfinished(self.progress, self._save)
         self.labels = pool.labels.cpu().numpy()  # (n,)
         self.is_given = self.labels >= 0
         self.verified = verified or Verified.nothing(self.labels.size)
@@ -150,13 +152,15 @@ class ImageRounds:
     def _start(self) -> Iterator[None]:
         """Pretrain the network, and judge the labels before the training."""
         if self.recipe.pretrain_steps and self.recipe.start is None:
-            start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.progress)
+            start = yield from pretrain(self.pool, self.recipe, self._seed_of_pretraining, self.unfinished)
+            self.unfinished.forget()
             self.begin_from(start)
             self._save()
         if self.judging is not None:
             was_useful = self.useful.copy()
             yield from self.judging.start()
             self._note({"n_given": self.rows.size} | self._changed(was_useful))
+        self.unfinished.forget()
         self.round = 1
         self._save()
 

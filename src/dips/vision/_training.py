@@ -202,7 +202,9 @@ class Training:
         return p.max(axis=1) >= thresholds[p.argmax(axis=1)]
 
     def state(self) -> dict[str, Any]:
-        """Return everything that is needed to continue the training."""
+        """Return everything that is needed to continue the training, after the steps under way."""
+        if self.stream is not None:
+            self.stream.synchronize()
         return {
             "network": self.network.state_dict(),
             "averaged": self.averaged.state_dict(),

@@ -16,7 +16,7 @@ from dips.vision._method import Supervised
 from dips.vision._parts import WARM_UP
 from dips.vision._pilots import Pilots, shortened
 from dips.vision._training import Recipe, Training
-from dips.vision._turns import steps
+from dips.vision._turns import interleave, steps
 
 if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
@@ -95,7 +95,6 @@ class Verdicts:
         run = self.run
         if run.unseen is None:
             pilots = Pilots(run.pool, self._warm_up, *run.given(), n_folds, run.seed_of_folds)
-            for _ in pilots.train(run.plan.warm_up_steps):
-                pass
+            interleave([steps(training, run.plan.warm_up_steps) for training in pilots.trainings])
             run.unseen = pilots.answers()
         return run.unseen
