@@ -56,6 +56,15 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    """Where an audit keeps its training until it is done."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("cache")
+        patch.setenv("DIPS_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module", autouse=True)
 def one_thread():
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -257,6 +266,37 @@ def test_a_stopped_training_does_not_go_on_with_other_corrections(place, tmp_pat
             fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place),
                        corrections=corrections)  # fmt: skip
     assert begun == [True, False, True]
+
+
+def test_a_stopped_audit_continues_and_leaves_nothing_behind(place, tmp_path, cache, capsys, monkeypatch):
+    class StoppedInRoundTwo(Observer):
+        def on_round(self, record, n_rounds):
+            if record["round"] == 2:
+                raise KeyboardInterrupt
+
+    class Steps(Observer):
+        def on_step(self, n_done, n_steps):
+            self.first = getattr(self, "first", n_done)
+
+    how = {"curator": "percentile", **QUICKLY, **labels_of(place)}
+    through = audit_images(place / "colors", **how)
+    with pytest.raises(KeyboardInterrupt):
+        audit_images(place / "colors", **how, observer=StoppedInRoundTwo())
+    (kept,) = (cache / "audits").glob("*.pt")
+    audit_images(place / "colors", **how | {"seed": 1})  # another one does not continue it
+    assert kept.exists()
+    watched = Steps()
+    continued = audit_images(place / "colors", **how, observer=watched)
+    assert watched.first == 1 + 1  # after the warm-up and the first round
+    assert not list((cache / "audits").iterdir())
+    pd.testing.assert_frame_equal(continued.samples, through.samples)
+    monkeypatch.setattr("dips._image_study.auditing.trained", lambda *_: StoppedInRoundTwo().on_round({"round": 2}, 2))
+    assert dips(["audit", *labeled(place, "--steps", "4", "--network", "tiny")]) == 130
+    assert "The same command continues" in said(capsys)[1]
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DIPS_CACHE", str(tmp_path / "file"))
+    assert dips(["audit", *labeled(place, "--steps", "4", "--network", "tiny")]) == 130
+    assert "cannot be written to, so an audit that is stopped begins anew" in said(capsys)[1]
 
 
 def test_a_review_of_images_may_begin_with_every_class_in_turn(place, tmp_path):

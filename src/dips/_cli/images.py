@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from itertools import islice
 from pathlib import Path
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
-_STOPPED = "Stopped. The same command continues; a few minutes are repeated, or a round."
 _SOME = 100  # files that tell what a folder holds
 _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
 
@@ -72,12 +73,9 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
     from dips._image_study.fitting import fit_images
 
     as_json = given["as_json"]
-    try:
-        with _ImageObserver(not as_json) as observer:
-            about = {"force": given["force"], "command": typed_command(), "observer": observer}
-            run = fit_images(given["data"][0], given["out"], **settings, **about)
-    except KeyboardInterrupt:
-        raise StoppedError(_STOPPED) from None
+    with _continued_if_stopped(), _ImageObserver(not as_json) as observer:
+        about = {"force": given["force"], "command": typed_command(), "observer": observer}
+        run = fit_images(given["data"][0], given["out"], **settings, **about)
     if as_json:
         print_json({"folder": str(run.folder), "report": str(run.report), **run.metrics})
         return
@@ -94,7 +92,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
     from dips._estimators.reasons import IMAGE
     from dips._image_study.auditing import audit_images
 
-    with _ImageObserver(not given["as_json"]) as observer:
+    with _continued_if_stopped(), _ImageObserver(not given["as_json"]) as observer:
         judged = audit_images(given["data"][0], **settings, command=typed_command(), observer=observer)
     findings, suspects = judged.findings, judged.suspects()
     n_labeled, n_suspects = int(findings.is_given.sum()), int((~suspects["useful"]).sum())
@@ -155,6 +153,15 @@ def predict_folder(run: Run, folder: Path, out: Path | None, skip_damaged: bool,
         print_data(to_csv(frame))
     else:
         output().say(f"{counted(len(frame), 'image')} predicted; written to {out}")
+
+
+@contextmanager
+def _continued_if_stopped() -> Iterator[None]:
+    """Say after Ctrl-C that the work is not lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedError("Stopped. The same command continues; a few minutes are repeated, or a round.") from None
 
 
 class _ImageObserver(TerminalObserver):

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from dips._image_study.album import read_album
+from dips._image_study.keeping import kept_until_done
 from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
 from dips._image_study.waiting import tell_how_long
@@ -120,6 +121,8 @@ def audit_images(
 ) -> ImageAudit:
     """Judge every label of a folder of images by how it is learned: ``dips audit`` on images.
 
+    An audit that was stopped continues when called again; until it is done, your cache folder keeps its training.
+
     Parameters
     ----------
     folder : path
@@ -147,7 +150,9 @@ def audit_images(
     tell_how_long(album, replace(settings, holdout=0.0), observer)
     log = WarningLog(album.target.classes)
     observer.message("judging labels", 0.1)
-    clf = trained(album, settings, None, None, log, observer)
-    findings = findings_of_album(album, clf, settings, config_of(album, settings, command), log)
+    config = config_of(album, settings, command)
+    with kept_until_done(album, config, observer) as checkpoint:
+        clf = trained(album, settings, None, checkpoint, log, observer)
+    findings = findings_of_album(album, clf, settings, config, log)
     issue(findings.warnings, observer)
     return ImageAudit(clf, findings, album.folder)

@@ -81,7 +81,7 @@ def read_images(
     parts = _decoded(folder, sound, size, mode, observer)
     if is_too_large(n_bytes) if cache is None else cache is not False:
         place = Path(cache) if isinstance(cache, str | Path) else cache_folder() / "images"
-        path, late = _in_file(place, _fingerprint(folder, sound, shape), parts)
+        path, late = _in_file(place, state_of_files(folder, sound, shape), parts)
         _refuse_damaged(folder, late, len(sound), skip_damaged)
         images: Array = np.memmap(path, np.uint8, mode="r").reshape(-1, *shape)
     else:
@@ -148,8 +148,8 @@ def _in_file(place: Path, name: str, parts: Iterator[Any]) -> tuple[Path, dict[s
     return path, json.loads(about.read_text(encoding="utf-8"))["damaged"]
 
 
-def _fingerprint(folder: Path, names: Sequence[str], shape: tuple[int, ...]) -> str:
-    """Changes with the files, and with how they are read."""
+def state_of_files(folder: Path, names: Sequence[str], shape: tuple[int, ...]) -> str:
+    """A text that changes with the files, and with how they are read."""
     states = [(folder / name).stat() for name in names]
     of_files = [(name, s.st_size, s.st_mtime_ns) for name, s in zip(names, states, strict=True)]
     return hashlib.sha256(repr([str(folder.resolve()), shape, of_files]).encode()).hexdigest()[:32]
