@@ -415,6 +415,21 @@ def test_damaged_files_are_named_or_left_out(place, tmp_path, capsys):
     assert list(Run(tmp_path / "run").config["damaged"]) == ["00.png"]
 
 
+def test_labels_of_a_whole_data_set_fit_a_part_of_it(place, tmp_path, capsys):
+    table = pd.read_csv(place / "labels.csv")
+    more = pd.DataFrame({"path": [f"elsewhere/{k}.png" for k in range(7)], "color": "red", "checked": "no"})
+    pd.concat([more, table]).to_csv(tmp_path / "labels.csv", index=False)
+    arguments = ["inspect", str(place / "colors"), "--labels", str(tmp_path / "labels.csv"), *labeled(place)[3:],
+                 "--network", "tiny", "--steps", "4"]  # fmt: skip
+    assert dips(arguments) == 3
+    assert "names 7 files that are not in" in (err := said(capsys)[1])
+    assert "leave them out with --skip-missing" in err
+    assert dips([*arguments, "--skip-missing"]) == 0
+    out = said(capsys)[0]
+    assert "30 labeled (blue 10, green 10, red 10), 18 not." in out
+    assert "Note: 7 files of the table are not in the folder and left out: elsewhere/0.png, " in out
+
+
 class Listener(Observer):
     def __init__(self):
         self.records = []

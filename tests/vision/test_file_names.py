@@ -9,7 +9,7 @@ from PIL import Image
 
 from dips.exceptions import InputError
 from dips.vision import read_image_folder
-from dips.vision._file_names import files_named
+from dips.vision._file_names import files_named, note_on_missing
 
 FOLDER = Path("data/scans")
 NAMES = ["Gelände 1.PNG", "a.png", "new/b.png", "old/b.png", "old/c.jpg"]
@@ -43,7 +43,8 @@ def test_an_exact_name_is_never_taken_for_another():
     ("listed", "message"),
     [
         (["b.png"], r"names 'b.png', which may be 'new/b.png' or 'old/b.png'; name files with their folders"),
-        (["a.jpg", "z"], r"names 2 files that are not in .*, such as 'a.jpg'; .* Add the files, or remove their lines"),
+        (["a.jpg", "z"], r"names 2 files that are not in .*, such as 'a.jpg'; names are relative to that folder\.$"),
+        (["a", "z"], r"names 1 file that is not in .*, such as 'z'; .* leave them out with skip_missing=True"),
         (["new/c.jpg"], "not in"),
         (["a", "a.png"], "names 'a.png' more than once"),
     ],
@@ -51,6 +52,15 @@ def test_an_exact_name_is_never_taken_for_another():
 def test_what_is_not_clear_is_refused(listed, message):
     with pytest.raises(InputError, match=message):
         files_named(listed, NAMES, FOLDER)
+
+
+def test_labels_of_files_that_are_not_there_may_be_skipped():
+    listed = ["a", "z.png", "y", "c"]
+    files = files_named(listed, NAMES, FOLDER, skip_missing=True)
+    assert files == ["a.png", None, None, "old/c.jpg"]
+    assert note_on_missing(listed, files) == ["2 files of the table are not in the folder and left out: z.png, y."]
+    with pytest.raises(InputError, match="names 2 files that are not in"):
+        files_named(listed[1:3], NAMES, FOLDER, skip_missing=True)
 
 
 def test_names_that_look_like_numbers_keep_their_zeros(tmp_path):

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dips.exceptions import InputError
 from dips.vision import ImageClassifier, _image_pool, read_image_folder
 from dips.vision._image_files import read_images
-from dips.vision._image_folder import class_folders, find_images
+from dips.vision._image_folder import class_folders, find_images, notes_on_other_files
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -47,6 +48,44 @@ def test_a_folder_per_class_gives_the_labels(folder):
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(ValueError, match="There is no folder"):
         find_images(tmp_path / "none")
+
+
+def test_a_part_of_a_data_set_is_read_with_its_labels(folder):
+    table = pd.DataFrame({"file": ["3", "7", "8", "0"], "label": [1, 1, 0, 0]})
+    with pytest.warns(UserWarning, match=r"2 files of the table are not in the folder and left out: 7, 8\."):
+        X, y = read_image_folder(folder, table, skip_missing=True)
+    assert len(X) == 4
+    assert y.dropna().to_dict() == {"0.png": 0, "3.png": 1}
+
+
+def test_files_that_are_not_read_are_counted_by_their_endings(folder):
+    for name in ("a.dcm", "cat/b.DCM", "c.heic", "d", "labels.csv", ".hidden"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    words = "4 files that dips does not read are left out: 2 .dcm, 1 .heic, 1 without an ending."
+    assert notes_on_other_files(folder) == [words]
+    with pytest.warns(UserWarning, match="2 .dcm, 1 .heic"):
+        read_image_folder(folder)
+    for path in folder.glob("*.png"):
+        path.unlink()
+    with pytest.raises(InputError, match=r"no image in .*; dips reads .bmp, .* left out: 2 \.dcm"):
+        find_images(folder)
+
+
+@pytest.mark.parametrize("content", [None, "", "\xe9".encode("latin-1")])
+def test_a_table_of_labels_that_cannot_be_read_is_refused_in_words(folder, tmp_path, content):
+    table = tmp_path / "labels.csv"
+    if content is not None:
+        table.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=r"labels.csv.*CSV file with the columns file and label"):
+        read_image_folder(folder, table)
+
+
+def test_the_size_that_most_images_have_can_be_asked_for(folder):
+    save(folder / "large.png", size=(40, 40))
+    assert read_image_folder(folder, size="auto")[0].shape == (5, 10, 12, 3)
+    with pytest.raises(InputError, match=r"size must be \(height, width\), 'auto' or None; got 'large'"):
+        read_image_folder(folder, size="large")
 
 
 @pytest.mark.parametrize("when", ["the header", "the pixels"])

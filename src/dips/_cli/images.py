@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dips._image_study.album import Album
     from dips._study.run import Run
 
-FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged")
+FOR_IMAGES = ("labels", "steps", "network", "size", "skip_damaged", "skip_missing")
 _SOME = 100  # files that tell what a folder holds
 _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "report", "top", "every_row", "fail_above")
 

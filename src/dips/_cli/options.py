@@ -210,6 +210,10 @@ Size = Annotated[
 SkipDamaged = Annotated[
     bool, typer.Option("--skip-damaged", help="Images: skip files that cannot be read, instead of stopping.")
 ]
+SkipMissing = Annotated[
+    bool,
+    typer.Option("--skip-missing", help="Images: skip labels whose file is not in the folder, instead of stopping."),
+]
 Seed = Annotated[int, typer.Option(help="Seeds everything random; the same seed gives the same result.")]
 Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is all cores.  [default: 1]")]
 Config = Annotated[

@@ -23,9 +23,9 @@ from dips._tools.files import sha256
 from dips._tools.observer import Observer
 from dips._tools.wording import counted, option, some_of
 from dips.exceptions import DataError
-from dips.vision._file_names import files_named
+from dips.vision._file_names import files_named, note_on_missing
 from dips.vision._image_files import FolderImages, read_images
-from dips.vision._image_folder import class_folders, find_images
+from dips.vision._image_folder import class_folders, find_images, notes_on_other_files
 
 _PARTS = ("train", "training", "val", "valid", "validation", "dev", "test", "testing")
 
@@ -84,7 +84,8 @@ def read_album(folder: Path, settings: ImageSettings, observer: Observer) -> Alb
     target, given, verified, notes = _labels(Table(kept, table.source), settings)
     same = same_images(read.images)
     notes += notes_on_copies(same, target.codes, read.names, target.classes)
-    return Album(folder, read, target, given, verified, same, [*table.notes, *read.notes, *notes])
+    notes = [*table.notes, *notes_on_other_files(folder), *read.notes, *notes]
+    return Album(folder, read, target, given, verified, same, notes)
 
 
 def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Verified, list[str]]:
@@ -125,7 +126,8 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     table = read_table(settings.labels, wanted=(settings.target,))
     key = _key(table, settings)
     listed = {line: name for line, name in enumerate(texts(table.columns[key]).to_pylist()) if name is not None}
-    files = files_named(list(listed.values()), names, folder)
+    named = list(listed.values())
+    files = files_named(named, names, folder, settings.skip_missing)
     wanted = [name for name in (settings.target, settings.verified) if name is not None]
     for name in wanted:
         if name not in table.names:
@@ -134,13 +136,13 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     lines = pa.array([place.get(name) for name in names], pa.int64())
     columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
     made = Table(pa.table(columns), table.source)
-    made.notes.extend([*table.notes, *_on_names(list(listed.values()), files)])
+    made.notes.extend([*table.notes, *_on_names(named, files), *note_on_missing(named, files)])
     return made
 
 
-def _on_names(listed: list[str], files: list[str]) -> list[str]:
+def _on_names(listed: list[str], files: list[str | None]) -> list[str]:
     """A word on files that the table names otherwise than the folder does."""
-    other = [(name, file) for name, file in zip(listed, files, strict=True) if name != file]
+    other = [(name, file) for name, file in zip(listed, files, strict=True) if file not in (name, None)]
     if not other:
         return []
     are = counted(len(other), "file is", "files are")

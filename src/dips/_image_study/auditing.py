@@ -115,6 +115,7 @@ def audit_images(
     steps: int = 20_000,
     size: int | None = None,
     skip_damaged: bool = False,
+    skip_missing: bool = False,
     seed: int = 0,
     command: str | None = None,
     observer: Observer | None = None,
@@ -131,8 +132,8 @@ def audit_images(
         Where the labels are, and how to read them; see :func:`fit_images`.
     verified, corrections
         Labels that someone has checked; see :func:`fit_images`.
-    network, curator, steps, size, skip_damaged, seed
-        How to train; see :func:`fit_images`.
+    network, curator, steps, size, skip_damaged, skip_missing, seed
+        What to train on, and how; see :func:`fit_images`.
     command : str, optional
         The command line to show in the report.
     observer : Observer, optional
@@ -142,7 +143,7 @@ def audit_images(
     settings = ImageSettings.of(
         labels=labels, target=target, id=id, unlabeled_mark=unlabeled_mark, keep_label=keep_label,
         merge_labels=merge_labels, map_label=map_label, verified=verified, corrections=corrections, network=network,
-        curator=curator, steps=steps, size=size, skip_damaged=skip_damaged, seed=seed,
+        curator=curator, steps=steps, size=size, skip_damaged=skip_damaged, skip_missing=skip_missing, seed=seed,
     )  # fmt: skip
     observer.message("reading", 0.0)
     album = read_album(expanded(folder), settings, observer)

@@ -43,6 +43,7 @@ def fit_images(
     rounds: int | None = None,
     size: int | None = None,
     skip_damaged: bool = False,
+    skip_missing: bool = False,
     holdout: float = 0.2,
     seed: int = 0,
     force: bool = False,
@@ -81,6 +82,8 @@ def fit_images(
         pixels, else 96 by 96.
     skip_damaged : bool
         Leave out files that cannot be read.
+    skip_missing : bool
+        Leave out lines of the table of labels whose file is not in the folder.
     holdout : float
         Share of the labeled images to hold out, up to 0.5, to score a network that was not trained on them; 0 for none.
     seed : int
@@ -96,7 +99,8 @@ def fit_images(
     settings = ImageSettings.of(
         labels=labels, target=target, id=id, unlabeled_mark=unlabeled_mark, keep_label=keep_label,
         merge_labels=merge_labels, map_label=map_label, verified=verified, corrections=corrections, network=network,
-        curator=curator, steps=steps, rounds=rounds, size=size, skip_damaged=skip_damaged, holdout=holdout, seed=seed,
+        curator=curator, steps=steps, rounds=rounds, size=size, skip_damaged=skip_damaged,
+        skip_missing=skip_missing, holdout=holdout, seed=seed,
     )  # fmt: skip
     with RunFolder(out, force).held() as place:
         findings = _fit(place, expanded(folder), settings, command, observer)

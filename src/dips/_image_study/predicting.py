@@ -15,7 +15,7 @@ from dips._study.run import Run
 from dips._tools.observer import Observer
 from dips.vision import load_classifier
 from dips.vision._image_files import read_images
-from dips.vision._image_folder import find_images
+from dips.vision._image_folder import find_images, notes_on_other_files
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ def predict_images(run: Run, folder: Path, skip_damaged: bool, observer: Observe
     p = clf.predict_proba(read.images)
     best = p.argmax(axis=1)
     target = run.config["settings"]["target"]
+    notes = [*notes_on_other_files(folder), *read.notes]
     columns = {FILE: read.names, f"predicted_{target}": clf.classes_[best]}
     columns |= {"probability": p[np.arange(len(p)), best].round(6)}
     columns |= {f"probability_{c}": p[:, k].round(6) for k, c in enumerate(clf.classes_)}
-    return ImagePredictions(pd.DataFrame(columns), clf.classes_.tolist(), read.notes)
+    return ImagePredictions(pd.DataFrame(columns), clf.classes_.tolist(), notes)

@@ -39,6 +39,7 @@ class ImageSettings:
     rounds: int | None = None
     size: int | None = None
     skip_damaged: bool = False
+    skip_missing: bool = False
     holdout: float = 0.2
     seed: int = 0
 

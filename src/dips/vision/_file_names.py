@@ -7,16 +7,20 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from dips._tools.wording import counted
+from dips._tools.wording import counted, option, some_of
 from dips.exceptions import InputError
 
+_NAMED = 5  # missing files in a message
 
-def files_named(listed: Sequence[str], names: Sequence[str], folder: Path) -> list[str]:
-    """The file of a folder that each name of a table means.
+
+def files_named(
+    listed: Sequence[str], names: Sequence[str], folder: Path, skip_missing: bool = False
+) -> list[str | None]:
+    """The file of a folder that each name of a table means; None for those to skip, that no file has.
 
     A name may leave out folders or the ending where only one file can be meant, begin with the folder itself, and
-    have backslashes, other capitals or umlauts of another encoding. A name that no file has, or several, is refused,
-    and so is a file with two names.
+    have backslashes, other capitals or umlauts of another encoding. A name that several files have is refused, and so
+    are a file with two names and, unless they are to be skipped, names that no file has.
 
     Examples
     --------
@@ -34,9 +38,10 @@ def files_named(listed: Sequence[str], names: Sequence[str], folder: Path) -> li
         return meant.get(plain) or meant.get(short) or set()
 
     found = {name: candidates(name) for name in listed}
-    _refuse_unknown({name: files for name, files in found.items() if len(files) != 1}, folder)
-    files = [next(iter(found[name])) for name in listed]
-    twice = next((file for file, n in Counter(files).items() if n > 1), None)
+    _refuse_missing([name for name, files in found.items() if not files], len(found), folder, skip_missing)
+    _refuse_unclear({name: files for name, files in found.items() if len(files) > 1})
+    files = [next(iter(found[name]), None) for name in listed]
+    twice = next((file for file, n in Counter(files).items() if n > 1 and file is not None), None)
     if twice is not None:
         raise InputError(f"The table names {twice!r} more than once; give each file one label.")
     return files
@@ -57,16 +62,28 @@ def _plain(name: str) -> str:
     return unicodedata.normalize("NFC", name.strip().replace("\\", "/")).casefold().removeprefix("./")
 
 
-def _refuse_unknown(unknown: dict[str, set[str]], folder: Path) -> None:
-    missing = sorted(name for name, files in unknown.items() if not files)
-    if missing:
+def note_on_missing(listed: Sequence[str], files: Sequence[str | None]) -> list[str]:
+    """A sentence on names of a table that were skipped, as no file has them."""
+    missing = [name for name, file in zip(listed, files, strict=True) if file is None]
+    if not missing:
+        return []
+    are = counted(len(missing), "file of the table is", "files of the table are")
+    return [f"{are} not in the folder and left out: {some_of(missing, _NAMED)}."]
+
+
+def _refuse_missing(missing: list[str], n: int, folder: Path, skip: bool) -> None:
+    if missing and not (skip and len(missing) < n):
         files = counted(len(missing), "file that is", "files that are")
+        remedy = "" if len(missing) == n else f" Add the files, or leave them out with {option('skip_missing', True)}."
         raise InputError(
-            f"The table names {files} not in {folder}, such as {missing[0]!r}; names are relative to that folder. "
-            "Add the files, or remove their lines."
+            f"The table names {files} not in {folder}, such as {min(missing)!r}; names are relative to that folder."
+            f"{remedy}"
         )
-    if unknown:
-        name, several = min(unknown.items())
+
+
+def _refuse_unclear(unclear: dict[str, set[str]]) -> None:
+    if unclear:
+        name, several = min(unclear.items())
         first, second = sorted(several)[:2]
         raise InputError(
             f"The table names {name!r}, which may be {first!r} or {second!r}; name files with their folders."

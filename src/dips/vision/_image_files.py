@@ -158,6 +158,8 @@ def state_of_files(folder: Path, names: Sequence[str], shape: tuple[int, ...]) -
 def _chosen_size(headers: dict[str, Header], size: tuple[int, int] | str | None) -> tuple[int, int]:
     if isinstance(size, tuple):
         return size
+    if size not in (AUTO, None):
+        raise InputError(f"size must be (height, width), {AUTO!r} or None; got {size!r}.")
     sizes = Counter((h.height, h.width) for h in headers.values())
     if size is None and len(sizes) > 1:
         some = sorted(sizes)[:2]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from dips._files.pictures import COLOR
+from dips._files.read import is_table
 from dips._tools.arrays import Array
 from dips._tools.warnings import warn
-from dips._tools.wording import counted
+from dips._tools.wording import counted, some_of
 from dips.exceptions import InputError
-from dips.vision._file_names import files_named
+from dips.vision._file_names import files_named, note_on_missing
 from dips.vision._image_files import listed, read_images
 
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -23,14 +25,37 @@ def find_images(folder: Path) -> list[str]:
     """Names of all image files of a folder and its subfolders, in order; hidden ones are not looked at."""
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
-    paths = (p.relative_to(folder) for p in folder.rglob("*") if p.suffix.lower() in ENDINGS and p.is_file())
-    names = sorted(path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts))
+    names = sorted(path.as_posix() for path in _files(folder) if _is_image(path))
     if not names:
-        raise InputError(f"There is no image in {folder}; dips reads {', '.join(ENDINGS)}.")
+        wanted = f"There is no image in {folder}; dips reads {', '.join(ENDINGS)}."
+        raise InputError(" ".join([wanted, *notes_on_other_files(folder)]))
     for name in names:
         if any("\ud800" <= character <= "\udfff" for character in name):
             raise InputError(f"The file name {name!r} in {folder} is not in UTF-8; rename the file.")
     return names
+
+
+def notes_on_other_files(folder: Path) -> list[str]:
+    """A sentence on files that are neither images that can be read nor tables."""
+    others = [path for path in _files(folder) if not (_is_image(path) or is_table(path))]
+    if not others:
+        return []
+    endings = Counter(path.suffix.lower() or "without an ending" for path in others)
+    listed = some_of(f"{n:,} {ending}" for ending, n in endings.most_common())
+    are = counted(len(others), "file that dips does not read is", "files that dips does not read are")
+    return [f"{are} left out: {listed}."]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Files of a folder and its subfolders, but not hidden ones, relative to the folder."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder)
+        if not any(part.startswith(".") for part in name.parts) and path.is_file():
+            yield name
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS
 
 
 def class_folders(names: Sequence[str]) -> list[str | None]:
@@ -43,9 +68,10 @@ def read_image_folder(
     folder: str | Path,
     labels: str | Path | pd.DataFrame | None = None,
     *,
-    size: tuple[int, int] | None = None,
+    size: tuple[int, int] | str | None = None,
     mode: str = COLOR,
     skip_damaged: bool = False,
+    skip_missing: bool = False,
     cache: bool | str | Path | None = None,
 ) -> tuple[Array, pd.Series]:
     """Read all images of a folder, and their labels from a table or from the names of its subfolders.
@@ -62,12 +88,15 @@ def read_image_folder(
         folders and ending where only one file can be meant. Files that are not in the
         table, or whose label is empty, are unlabeled. None reads a folder per class: the first part of a file's
         path is its label; files beside these folders, or in one named ``unlabeled``, have none.
-    size : (height, width), optional
-        The size that every image is resized to; None requires all images to have the same size.
+    size : (height, width) or "auto", optional
+        The size that every image is resized to; "auto" takes the one that most images have, if it is up to 128 pixels,
+        else 96 by 96. None requires all images to have the same size.
     mode : "RGB", "L" or "auto"
         Color, gray, or gray if all images are.
     skip_damaged : bool, default=False
         Leave out files that cannot be read, with a warning, instead of refusing the folder.
+    skip_missing : bool, default=False
+        Leave out lines of the table whose file is not in the folder, with a warning, instead of refusing the table.
     cache : bool or path, optional
         Whether to decode into a file once and return a memory map of it, or the folder for such files. None does so,
         in your cache folder, if the images would take more than half of the memory.
@@ -79,18 +108,38 @@ def read_image_folder(
     """
     folder = Path(folder)
     names = find_images(folder)
-    y = pd.Series(class_folders(names), names, dtype=object) if labels is None else _labels_of(names, labels, folder)
+    notes = notes_on_other_files(folder)
+    if labels is None:
+        y = pd.Series(class_folders(names), names, dtype=object)
+    else:
+        y, skipped = _labels_of(names, labels, folder, skip_missing)
+        notes += skipped
     read = read_images(folder, names, size=size, mode=mode, skip_damaged=skip_damaged, cache=cache)
     if read.damaged:
-        warn(f"{counted(len(read.damaged), 'file was', 'files were')} left out: {listed(read.damaged)}.")
+        notes.append(f"{counted(len(read.damaged), 'file was', 'files were')} left out: {listed(read.damaged)}.")
+    for note in notes:
+        warn(note)
     return read.images, y[read.names].rename("label")
 
 
-def _labels_of(names: list[str], labels: str | Path | pd.DataFrame, folder: Path) -> pd.Series:
-    table = labels if isinstance(labels, pd.DataFrame) else pd.read_csv(labels, converters={0: str})
+def _labels_of(
+    names: list[str], labels: str | Path | pd.DataFrame, folder: Path, skip_missing: bool
+) -> tuple[pd.Series, list[str]]:
+    """The label of each image, and a note on what was skipped."""
+    table = labels if isinstance(labels, pd.DataFrame) else _table_of(Path(labels))
     if table.shape[1] < 2:
         raise InputError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
-    files = files_named(table.iloc[:, 0].astype(str).tolist(), names, folder)
+    named = table.iloc[:, 0].astype(str).tolist()
+    files = files_named(named, names, folder, skip_missing)
     given = pd.Series(table.iloc[:, 1].to_numpy(), index=files, dtype=object)
-    y = given.reindex(names)
-    return y.where(y.notna(), None)
+    y = given[given.index.notna()].reindex(names)
+    return y.where(y.notna(), None), note_on_missing(named, files)
+
+
+def _table_of(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise InputError(f"labels names {path}, which is not a file; name a CSV file with the columns file and label.")
+    try:
+        return pd.read_csv(path, converters={0: str})
+    except ValueError as error:  # also what pandas says of an empty file, and of another encoding
+        raise InputError(f"{path} cannot be read as a CSV file with the columns file and label: {error}") from error

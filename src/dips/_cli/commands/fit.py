@@ -72,6 +72,7 @@ def fit(
     network: o.NetworkName = "fast",
     size: o.Size = None,
     skip_damaged: o.SkipDamaged = False,
+    skip_missing: o.SkipMissing = False,
     config: o.Config = None,
     force: o.Force = False,
     as_json: o.Json = False,

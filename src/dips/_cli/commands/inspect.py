@@ -40,6 +40,7 @@ def inspect(
     network: o.NetworkName = "fast",
     size: o.Size = None,
     skip_damaged: o.SkipDamaged = False,
+    skip_missing: o.SkipMissing = False,
     as_json: o.Json = False,
 ) -> None:
     """Show how a table is read, without training anything.
