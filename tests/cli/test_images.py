@@ -20,6 +20,7 @@ from dips._cli.app import run as dips
 from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
 from dips._image_study.auditing import ImageAudit
+from dips._image_study.copies import with_contrary_copies
 from dips._image_study.held_out import images_to_hold_out
 from dips._image_study.settings import ImageSettings
 from dips._image_study.waiting import tell_how_long
@@ -523,6 +524,49 @@ def test_copies_are_told_of_and_held_out_together(tmp_path):
     for seed in range(5):
         split = images_to_hold_out(album, replace(settings, seed=seed))
         assert not np.isin(album.same[split.test], album.same[split.train]).any()
+
+
+def test_labels_that_copies_contradict_are_suspects(tmp_path):
+    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
+    copies = {"b/copy.png": "a/00.png", "a/copy.png": "a/00.png", "b/also.png": "a/02.png"}
+    folder = color_folder(tmp_path / "scans", names | copies)
+    judged = audit_images(folder, **QUICKLY, curator="percentile")
+    suspects = judged.suspects().set_index("file")
+    assert {"b/copy.png", "b/also.png", "a/02.png"} <= set(suspects.index)
+    assert suspects.loc["b/copy.png", "reason"].startswith("its copy a/00.png has the label 'a'; ")
+    assert suspects.loc["a/02.png", "suggested_label"] == "b"
+    assert judged.summary["labels"]["n_suspects"] == len(suspects)
+
+
+def account_of_copies(p_wrong, useful):
+    names = pd.Index(["0.png", "1.png", "2.png", "3.png"], name="file")
+    return pd.DataFrame(
+        {
+            "source": "given",
+            "given_label": ["a", "b", "a", "b"],
+            "suggested_label": None,
+            "p_wrong": p_wrong,
+            "useful": useful,
+            "verified": [False, False, True, False],
+            "confidence": 0.9,
+            "out_of_fold": np.nan,
+        },
+        index=names,
+    )
+
+
+def test_where_labels_are_only_ranked_those_that_copies_contradict_are_ranked_too():
+    same, codes, verified = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([False, False, True, False])
+    of = (same, codes, verified, ["a", "b"])
+    clean = with_contrary_copies(account_of_copies([0.01, 0.7, 0.0, 0.01], True), *of)
+    assert clean["useful"].all()
+    assert clean["p_wrong"].tolist() == [0.5, 0.7, 0.0, 0.5]
+    assert clean.loc["3.png", "reason"].startswith("its copy 2.png has the label 'a'")
+    dirty = with_contrary_copies(account_of_copies([0.01, 0.7, 0.0, 0.01], [True, False, True, True]), *of)
+    assert dirty["useful"].tolist() == [False, False, True, False]
+    unknown = with_contrary_copies(account_of_copies(np.nan, True), *of)
+    assert unknown["useful"].tolist() == [False, False, True, False]
+    assert unknown["p_wrong"].isna().all()
 
 
 @pytest.mark.parametrize("parts", [["train"], ["train", "Test", "val"]])

@@ -10,6 +10,9 @@ import numpy as np
 import pandas as pd
 
 from dips._data.labels import UNLABELED
+from dips._report.images import ranked
+from dips._report.suspects import is_suspect
+from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array
 from dips._tools.wording import counted
 
@@ -40,3 +43,26 @@ def notes_on_copies(same: Array, codes: Array, names: Sequence[str], classes: Se
         has = counted(contrary["same"].nunique(), "image has", "images have")
         notes.append(f"{has} more than one label: {one} is labeled {its!r}, its copy {other} {others!r}.")
     return notes
+
+
+def with_contrary_copies(
+    account: pd.DataFrame, same: Array, codes: Array, verified: Array, classes: Sequence[Any]
+) -> pd.DataFrame:
+    """The account, with labels that copies contradict believed no more than these say, and the reason.
+
+    They are suspects. Where labels are only ranked, as none is shown to be wrong, they are ranked as well.
+    """
+    contrary = Duplicates(same, codes, by_nature=False, verified=verified).contrary
+    if contrary.empty:
+        return account
+    rows, labels = contrary["row"].to_numpy(), [str(classes[code]) for code in contrary["code"]]
+    p_wrong, useful, suggested = (account[c].to_numpy(copy=True) for c in ("p_wrong", "useful", "suggested_label"))
+    if is_suspect(account).any() or np.isnan(p_wrong[rows]).any():
+        useful[rows] = False
+    suggested[rows] = labels
+    p_wrong[rows] = np.where(np.isnan(p_wrong[rows]), np.nan, np.maximum(p_wrong[rows], contrary["share"]))
+    account = ranked(account.assign(p_wrong=p_wrong, useful=useful, suggested_label=suggested))
+    reasons = account["reason"].to_numpy(copy=True)
+    for row, other, label in zip(rows, contrary["other"], labels, strict=True):
+        reasons[row] = f"its copy {account.index[other]} has the label '{label}'; {reasons[row]}".removesuffix("; ")
+    return account.assign(reason=reasons)

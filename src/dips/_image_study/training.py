@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from dips._estimators.reasons import IMAGE
 from dips._image_study.album import Album, file_record, source_of
+from dips._image_study.copies import with_contrary_copies
 from dips._image_study.settings import FILE, ImageSettings
 from dips._report import ImageFindings
 from dips._study.folder import how_made
@@ -81,7 +83,7 @@ def findings_of_album(
     scores: list[str] | None = None,
 ) -> ImageFindings:
     """Gather what the page is made from."""
-    return findings_of(
+    findings = findings_of(
         clf,
         album.images,
         title=album.target.name,
@@ -91,3 +93,6 @@ def findings_of_album(
         scores=scores or [],
         settings={k: str(v) for k, v in settings.to_json().items() if v},
     )
+    target, verified = album.target, album.verified.mask
+    account = with_contrary_copies(findings.account, album.same, target.codes, verified, target.classes)
+    return replace(findings, account=account)

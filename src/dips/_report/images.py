@@ -79,7 +79,12 @@ def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator
         account[column] = account[column].map(class_names).astype(object)
     account.loc[~is_labeled, ["confidence", "aleatoric"]] = np.nan  # watched, but never labeled
     account.loc[is_given, "out_of_fold"] = getattr(curator, "out_of_fold_", np.nan)
-    account["suspicion"] = suspicion_ranks(account)
+    return ranked(account)
+
+
+def ranked(account: pd.DataFrame) -> pd.DataFrame:
+    """Rank the labels to look at, and say why."""
+    account = account.assign(suspicion=suspicion_ranks(account))
     columns = ["suspicion", "given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
     account["reason"] = [
         "" if pd.isna(rank) else reason(given, suggested, confidence, unseen, p_wrong, IMAGE)
