@@ -578,6 +578,31 @@ def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path, parts):
         read_album(color_folder(tmp_path, names), ImageSettings(), Observer())
 
 
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([f"c{k}/0.png" for k in range(20)],
+         r"^There are 20 different labels in 20 labeled images, .*; put all images of a class into the folder that"),
+        ([f"cat/{k}.png" for k in range(12)], r"^Every labeled image has the label 'cat' \(12 images\); a classifier"),
+        (["cat/0.png", "dog/1.png"], r"^Only 2 images are labeled \('cat' 1, 'dog' 1\)"),
+        ([f"{'cat' if k < 3 else 'dog'}/{k}.png" for k in range(20)],
+         "^The class 'cat' has 3 labeled images, .*; label more images of it"),
+    ],
+)  # fmt: skip
+def test_labels_by_folders_are_refused_in_words_for_folders(tmp_path, names, words):
+    with pytest.raises(DataError, match=words):
+        read_album(color_folder(tmp_path, dict.fromkeys(names)), ImageSettings(), Observer())
+
+
+def test_a_class_of_copies_cannot_be_held_out(tmp_path):
+    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
+    copies = {f"c/{k}.png": "c/0.png" for k in range(1, 8)}
+    folder = color_folder(tmp_path / "scans", names | {"c/0.png": None} | copies)
+    album = read_album(folder, ImageSettings(), Observer())
+    with pytest.raises(DataError, match=r"class 'c' is in too few different images: .*; label more, or use holdout=0"):
+        images_to_hold_out(album, ImageSettings())
+
+
 def test_a_class_may_be_called_test(tmp_path):
     names = {f"{('test', 'train')[k % 2]}/{k}.png": None for k in range(20)}
     assert read_album(color_folder(tmp_path, names), ImageSettings(), Observer()).target.classes == ["test", "train"]

@@ -29,6 +29,26 @@ _LARGEST_EXACT_FLOAT = 2**53  # above it, neighboring whole numbers are the same
 
 
 @dataclass(frozen=True)
+class LabelOrigin:
+    """What labels are of and where they come from, in words for messages.
+
+    Attributes
+    ----------
+    unit : what has a label
+    holder, of : what has them, and whose they are, each with the place of the column's name, if there is a column
+    remedy : what to do where classes are too many
+    """
+
+    unit: str = "row"
+    holder: str = "The target {!r} has"
+    of: str = " of {!r}"
+    remedy: str = "name the column that holds the classes"
+
+
+IN_TABLE = LabelOrigin()
+
+
+@dataclass(frozen=True)
 class Target:
     """The labels of all rows, and what a study needs to know about them.
 
@@ -39,6 +59,7 @@ class Target:
     positive : position of the class that F1, average precision and the report's curves are about
     notes : sentences on what was taken for what
     words : spellings of one label, and words for "no label", that were found
+    origin : what labels are of and where they come from, in words
     """
 
     name: str
@@ -46,6 +67,7 @@ class Target:
     positive: int
     notes: list[str]
     words: LabelWords = field(default_factory=LabelWords)
+    origin: LabelOrigin = IN_TABLE
 
     @property
     def codes(self) -> Array:
@@ -76,6 +98,7 @@ def read_target(
     keep: tuple[str, ...] = (),
     merge_labels: bool | None = None,
     map_label: Mapping[str, str] | None = None,
+    origin: LabelOrigin = IN_TABLE,
 ) -> Target:
     """Read labels and classes of a column; `n_more` rows without a label follow.
 
@@ -96,7 +119,7 @@ def read_target(
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
     missing = _note_missing_words(raw, name, keep)
     try:
-        refuse_unusable(labels, name)
+        refuse_unusable(labels, name, origin)
     except DataError as error:  # a class may be missing because its name was read as "no label"
         raise DataError(" ".join([str(error), *missing])) from None
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
@@ -104,8 +127,8 @@ def read_target(
     classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
-        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled rows, use {mark}.")
-    return Target(name, labels, _position(positive, labels, name), notes, words)
+        notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled {origin.unit}s, use {mark}.")
+    return Target(name, labels, _position(positive, labels, name), notes, words, origin)
 
 
 def _nearest(name: str, names: list[str]) -> str:
@@ -172,29 +195,29 @@ def _refuse_continuous(known: Array, name: str) -> None:
     )
 
 
-def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
+def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, when: str = "") -> None:
     """Refuse labels that no model can be trained and tested on; `when` is put into the message."""
     classes = labels.classes
     counts = np.bincount(labels.codes[labels.is_labeled], minlength=classes.size)
-    n_labeled = int(counts.sum())
+    n_labeled, unit, of = int(counts.sum()), origin.unit, origin.of.format(name)
     if n_labeled == 0:
         raise DataError(
-            f"All {labels.codes.size} labels in {name!r} are missing; at least two classes need labeled rows."
+            f"All {labels.codes.size} labels in {name!r} are missing; at least two classes need labeled {unit}s."
         )
     if classes.size == 1:
         raise DataError(
-            f"Every labeled row of {name!r} has the label {classes[0]!r} ({counted(n_labeled, 'row')}); a classifier "
+            f"Every labeled {unit}{of} has the label {classes[0]!r} ({counted(n_labeled, unit)}); a classifier "
             "needs at least two classes."
         )
-    rows = ", ".join(f"{c!r} {n}" for c, n in zip(classes[:5].tolist(), counts[:5].tolist(), strict=True))
+    by_class = ", ".join(f"{c!r} {n}" for c, n in zip(classes[:5].tolist(), counts[:5].tolist(), strict=True))
     if n_labeled < 2 * MIN_PER_CLASS:
         raise DataError(
-            f"Only {n_labeled} rows of {name!r} are labeled ({rows}); label at least {MIN_PER_CLASS} of each class."
+            f"Only {n_labeled} {unit}s{of} are labeled ({by_class}); label at least {MIN_PER_CLASS} of each class."
         )
     if classes.size > _MAX_CLASSES or classes.size > n_labeled / 2:
         raise DataError(
-            f"The target {name!r} has {classes.size} different labels in {n_labeled} labeled rows, such as "
-            f"{classes[0]!r} and {classes[1]!r}; name the column that holds the classes (at most {_MAX_CLASSES})."
+            f"{origin.holder.format(name)} {classes.size} different labels in {n_labeled} labeled {unit}s, such as "
+            f"{classes[0]!r} and {classes[1]!r}; {origin.remedy} (at most {_MAX_CLASSES})."
         )
     rare = int(counts.argmin())
     if counts[rare] < MIN_PER_CLASS:
@@ -202,9 +225,9 @@ def refuse_unusable(labels: Labels, name: str, when: str = "") -> None:
         mark = option("unlabeled_mark", str(classes[rare]))
         leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
         raise DataError(
-            f"The class {classes[rare]!r} of {name!r} {when}has {counted(counts[rare], 'labeled row')}, "
+            f"The class {classes[rare]!r}{of} {when}has {counted(counts[rare], f'labeled {unit}')}, "
             f"and at least {MIN_PER_CLASS} are needed to learn from "
-            f"some and judge the others; label more rows of it{leave_out}."
+            f"some and judge the others; label more {unit}s of it{leave_out}."
         )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dips._data.verified import Verified
 from dips._files.corrections import read_corrections
 from dips._files.read import Table, read_table
-from dips._files.target import Target, read_target
+from dips._files.target import LabelOrigin, Target, read_target
 from dips._files.values import texts
 from dips._image_study.copies import notes_on_copies, same_images
 from dips._image_study.settings import FILE, ImageSettings
@@ -27,6 +27,8 @@ from dips.vision._file_names import files_named, note_on_missing
 from dips.vision._image_files import FolderImages, read_images
 from dips.vision._image_folder import class_folders, find_images, notes_on_other_files
 
+_IMAGES = LabelOrigin("image")
+_FOLDERS = LabelOrigin("image", "There are", "", "put all images of a class into the folder that names it")
 _PARTS = ("train", "training", "val", "valid", "validation", "dev", "test", "testing")
 
 
@@ -93,6 +95,7 @@ def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Veri
     given = read_target(
         table, settings.target, settings.unlabeled_mark, keep=settings.keep_label,
         merge_labels=settings.merge_labels, map_label=settings.map_label,
+        origin=_FOLDERS if settings.labels is None else _IMAGES,
     )  # fmt: skip
     corrections = None if settings.corrections is None else read_corrections(settings.corrections)
     target, verified, notes = labels_after_review(table, given, [FILE], settings.verified, corrections)

@@ -109,8 +109,8 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None, no
     labeled, n_classes = np.flatnonzero(target.is_labeled), len(target.classes)
     if math.ceil(settings.holdout * labeled.size) < n_classes:
         raise DataError(
-            f"{100 * settings.holdout:.0f} % of {labeled.size} labeled rows are too few to hold out some of each of "
-            f"{n_classes} classes; choose a larger {option('holdout')}, or label more rows."
+            f"{100 * settings.holdout:.0f} % of {labeled.size} labeled {target.origin.unit}s are too few to hold out "
+            f"some of each of {n_classes} classes; choose a larger {option('holdout')}, or label more."
         )
     train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
     if groups is not None:
@@ -141,9 +141,13 @@ def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
     for part, what in ((train, "learn from"), (test, "hold out")):
         lost = np.setdiff1d(np.arange(len(target.classes)), target.codes[part])
         if lost.size:
+            few = f"The class {target.classes[lost[0]]!r} is in too few"
+            if target.origin.unit == "image":  # whose groups are copies
+                raise DataError(
+                    f"{few} different images: none is left to {what}; label more, or use {option('holdout', 0)}."
+                )
             raise DataError(
-                f"The class {target.classes[lost[0]]!r} is in too few groups: none is left to {what}; label rows of "
-                f"more groups, or leave out {option('group')}."
+                f"{few} groups: none is left to {what}; label rows of more groups, or leave out {option('group')}."
             )
 
 

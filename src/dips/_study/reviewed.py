@@ -46,7 +46,7 @@ def labels_after_review(
     after = corrections.apply(target.names(target.codes), keys)
     codes = {c: code for code, c in enumerate(target.classes)}
     labels = replace(target.labels, codes=np.array([codes.get(label, UNLABELED) for label in after.y]))
-    refuse_unusable(labels, target.name, "after the corrections ")
+    refuse_unusable(labels, target.name, target.origin, "after the corrections ")
     before = np.where(after.verified, target.codes, UNLABELED)
     verified = Verified((verified.mask | after.verified) & labels.is_labeled, before, error)
     return replace(target, labels=labels), verified, [_note(target.codes, labels.codes, verified)]
