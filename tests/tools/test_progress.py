@@ -43,6 +43,16 @@ def test_a_stage_shows_the_fraction_done(terminal):
     assert "25 %" in shown(terminal)
 
 
+def test_the_bar_of_files_goes_when_all_are_read(terminal):
+    with ProgressBars(console=terminal) as bars:
+        bars.on_files(1, 2)
+        bars._progress.refresh()
+        assert "files" in shown(terminal)
+        assert "1/2" in shown(terminal)
+        bars.on_files(2, 2)
+        assert not bars._progress.tasks[0].visible
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_nothing_is_drawn_where_nobody_watches(enabled, terminal):
     console = Console(file=io.StringIO()) if enabled else terminal

@@ -31,6 +31,9 @@ class Observer:
     def on_rows(self, n_done: int, n_rows: int) -> None:
         """A batch of rows has been read from disk: how many rows of this pass are done, out of how many."""
 
+    def on_files(self, n_done: int, n_files: int) -> None:
+        """Some files have been read: how many are done, out of how many."""
+
     def on_part(self, name: str) -> None:
         """A part of a training begins, such as its pretraining: its name."""
 

@@ -15,7 +15,7 @@ _SPEED_OVER_S = 600.0  # single steps may take minutes
 
 
 class ProgressBars(Observer):
-    """One bar per kind of event: stages, rounds, rows, steps. Use it as a context.
+    """One bar per kind of event: stages, rounds, rows, files, steps. Use it as a context.
 
     Parameters
     ----------
@@ -78,6 +78,10 @@ class ProgressBars(Observer):
         """Move the bar of the rows."""
         self._update("rows of this pass", n_done, n_rows)
 
+    def on_files(self, n_done: int, n_files: int) -> None:
+        """Move the bar of the files, which goes when all are read."""
+        self._update("files", n_done, n_files, visible=n_done < n_files)
+
     def on_part(self, name: str) -> None:
         """Name the bar of the steps after the part that they belong to."""
         self.title = name
@@ -86,12 +90,14 @@ class ProgressBars(Observer):
         """Move the bar of the steps."""
         self._update("steps", n_done, n_steps, self.title)
 
-    def _update(self, what: str, n_done: float, total: float, description: str = "") -> None:
+    def _update(self, what: str, n_done: float, total: float, description: str = "", visible: bool = True) -> None:
         if what not in self._tasks:
             self._tasks[what] = self._progress.add_task(description or what, total=total)
         elif n_done < self._progress.tasks[self._tasks[what]].completed:  # begins again, and so does its clock
             self._progress.reset(self._tasks[what])
-        self._progress.update(self._tasks[what], completed=n_done, total=total, description=description or what)
+        self._progress.update(
+            self._tasks[what], completed=n_done, total=total, description=description or what, visible=visible
+        )
 
 
 class _Done(ProgressColumn):

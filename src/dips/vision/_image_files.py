@@ -111,7 +111,7 @@ def _decoded(
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
             outcomes = list(threads.map(lambda name: _tried(decode, folder / name, size, mode), some))
-            observer.on_rows(start + len(some), len(names))
+            observer.on_files(start + len(some), len(names))
             damaged = {name: why for name, why in zip(some, outcomes, strict=True) if isinstance(why, str)}
             yield [image for image in outcomes if not isinstance(image, str)], damaged
 
