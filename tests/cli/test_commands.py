@@ -291,7 +291,7 @@ def test_every_default_is_in_the_help(capsys):
         "accuracy",
         "xgboost",
         "auto",
-        "5",
+        "5; for images 20, or 5 below 2,000 steps",
         "0.2",
         "none",
         "0",

@@ -1,5 +1,6 @@
 """Help and version come at once: no library that computes is imported for them."""
 
+import re
 import subprocess
 import sys
 
@@ -40,4 +41,6 @@ def test_the_help_of_a_command_names_what_it_takes(capsys):
     assert f"The metric that decides: {', '.join(METRIC_NAMES)}." in words
     assert f"The classifier: {', '.join(default_names())}." in words
     assert f"What proposes pseudo-labels: auto, {', '.join(LABELERS.by_name())}." in words
-    assert "What judges labels: auto, " in words
+    judges = re.search("What judges labels: auto, (.*?); for images: auto, (.*?)\\.", words)
+    assert judges is not None
+    assert ("fine" in judges[1], "fine" in judges[2], "percentile" in judges[2]) == (True, False, True)

@@ -13,7 +13,7 @@ import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperOption
@@ -89,16 +89,22 @@ def _names() -> dict[str, list[str]]:
     from dips._study.metrics import METRIC_NAMES
     from dips._study.settings import KEPT
     from dips.backbones._registry import default_names
-    from dips.curators._choose import curator_names
     from dips.labelers import LABELERS
 
     return {
         "backbones": default_names(),
-        "curators": [name for name in curator_names("tables") if name != "none"],
+        "curators": _that_judge("tables"),
+        "image_curators": _that_judge("images"),
         "labelers": ["auto", *LABELERS.by_name()],
         "metrics": list(METRIC_NAMES),
         "models": list(KEPT),
     }
+
+
+def _that_judge(kind: Literal["tables", "images"]) -> list[str]:
+    from dips.curators._choose import curator_names
+
+    return [name for name in curator_names(kind) if name != "none"]
 
 
 Data = Annotated[
@@ -194,7 +200,9 @@ Keep = Annotated[
 ]
 BackboneName = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
 LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
-CuratorName = Annotated[str, typer.Option("--curator", help="What judges labels: {curators}.")]
+CuratorName = Annotated[
+    str, typer.Option("--curator", help="What judges labels: {curators}; for images: {image_curators}.")
+]
 LabelsFile = Annotated[
     Path | None,
     typer.Option("--labels", help="Images: the table with their labels; --id names its column of file names."),

@@ -56,8 +56,15 @@ def fit(
     backbone: o.BackboneName = "xgboost",
     labeler: o.LabelerName = "auto",
     curator: o.CuratorName = "auto",
-    rounds: Annotated[int, typer.Option(help="Rounds of pseudo-labeling.")] = 5,
-    holdout: Annotated[float, typer.Option(help="Share of the labeled rows to hold out.")] = 0.2,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            help="Rounds of pseudo-labeling, or of training on images.  "
+            "[default: 5; for images 20, or 5 below 2,000 steps]",
+            show_default=False,
+        ),
+    ] = 5,
+    holdout: Annotated[float, typer.Option(help="Share of the labeled rows or images to hold out.")] = 0.2,
     max_unlabeled: Annotated[
         int, typer.Option(help="Use at most this many unlabeled rows, drawn at random.")
     ] = 100_000,
