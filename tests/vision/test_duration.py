@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from dips._tools.observer import Observer
+from dips.curators import CURATORS, Adaptive
 from dips.curators._image_auto import ImageAuto
 from dips.vision import ImageClassifier, _duration
 from dips.vision._rounds import CurationPlan, ImageRounds
+from dips.vision._turns import interleave
 
 from .examples import colors, dirty_labels, pool, recipe
 
@@ -32,6 +35,41 @@ def test_parts_take_as_long_as_their_images_need(monkeypatch):
         }
     )
     assert "pretraining" not in expected()
+
+
+class Steps(Observer):
+    def __init__(self):
+        self.part, self.parts = "", {}
+
+    def on_part(self, name):
+        self.part = name
+
+    def on_step(self, n_done, n_steps):
+        self.parts.setdefault(self.part, []).append((n_done, n_steps))
+
+
+@pytest.mark.parametrize("curator", [ImageAuto(n_folds=3, least_noise=0), Adaptive(n_folds=3)])
+def test_out_of_fold_warm_ups_are_expected_and_shown(monkeypatch, curator):
+    told = Steps()
+    plan = CurationPlan(warm_up_steps=4, n_rounds=2, n_checkpoints=1)
+    run = ImageRounds(pool(), recipe(n_steps=6), plan, curator, observer=told)
+    monkeypatch.setattr(_duration, "_seconds_of_a_step", lambda *_: 1.0)
+    expected = _duration.expected_seconds(run)
+    assert expected["out-of-fold warm-ups"] == 3 * expected["warm-up"]
+    interleave([run.proceed()])
+    assert list(told.parts) == ["warm-up", "out-of-fold warm-ups", "training"]
+    assert told.parts["out-of-fold warm-ups"][-1] == (4 + 3 * 4, 4 + 3 * 4 + 6)
+
+
+def test_a_curator_of_ones_own_may_ask_for_them_too():
+    def ask(evidence):
+        return evidence.out_of_fold(2).argmax(axis=1) == evidence.labels
+
+    told = Steps()
+    plan = CurationPlan(warm_up_steps=2, n_rounds=1, n_checkpoints=1)
+    run = ImageRounds(pool(), recipe(n_steps=3), plan, CURATORS.resolve(ask), observer=told)
+    interleave([run.proceed()])
+    assert told.parts["training"][-1] == (5, 5)
 
 
 @pytest.mark.parametrize(("seconds", "timed"), [(0.01, [2, 8]), (1.0, [2])])

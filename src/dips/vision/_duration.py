@@ -14,7 +14,7 @@ from dips._tools.wording import duration
 from dips.vision import _distributed
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._parts import PRETRAINING, WARM_UP, steps_of_parts
+from dips.vision._parts import OUT_OF_FOLD, PRETRAINING, WARM_UP, steps_of_parts
 from dips.vision._pretraining import images_of_pretraining
 from dips.vision._training import Recipe, Training
 
@@ -35,10 +35,8 @@ def expected_seconds(run: ImageRounds) -> dict[str, float] | None:
     recipe = run.recipe
     seconds = _seconds_by_cost(run)
     n_pretrained = images_of_pretraining(recipe, run.pool.images.shape[0])
-    costs = {
-        PRETRAINING: 2 * n_pretrained * _WITH_GRADIENT,
-        WARM_UP: _cost(replace(recipe, method=Supervised())),
-    }
+    on_labels = _cost(replace(recipe, method=Supervised()))
+    costs = {PRETRAINING: 2 * n_pretrained * _WITH_GRADIENT, WARM_UP: on_labels, OUT_OF_FOLD: on_labels}
     parts = steps_of_parts(recipe, run.plan, run.curator)
     return {part: n_steps * seconds * costs.get(part, _cost(recipe)) for part, n_steps in parts.items()}
 

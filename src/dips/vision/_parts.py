@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dips.vision._rounds import CurationPlan
     from dips.vision._training import Recipe
 
-PRETRAINING, PILOTS, PLAIN_PILOTS, WARM_UP, TRAINING = (
-    "pretraining", "pilots", "pilots without pretraining", "warm-up", "training",
+PRETRAINING, PILOTS, PLAIN_PILOTS, WARM_UP, OUT_OF_FOLD, TRAINING = (
+    "pretraining", "pilots", "pilots without pretraining", "warm-up", "out-of-fold warm-ups", "training",
 )  # fmt: skip
 _PART_OF_PILOTS = 10  # each is a tenth as long as the training
 _LEAST_PILOT_STEPS, _MOST_PILOT_STEPS = 2_000, 4_000  # fewer tell little, more cost more than they tell
@@ -30,6 +30,8 @@ def steps_of_parts(recipe: Recipe, plan: CurationPlan, curator: Curator) -> dict
             parts[PLAIN_PILOTS] = n_steps
     if curator.curates:
         parts[WARM_UP] = plan.warm_up_steps
+    if PILOTS not in parts and hasattr(curator, "n_folds"):  # pilots answer what out-of-fold warm-ups would
+        parts[OUT_OF_FOLD] = curator.n_folds * plan.warm_up_steps
     return parts | {TRAINING: recipe.schedule.n_steps}
 
 
@@ -51,8 +53,9 @@ class Progress:
             self._n_steps += n_steps
 
     def tell(self, part: str, n_done: int) -> None:
-        """So many steps of a part are done."""
+        """So many steps of a part are done; a part that was not foreseen is only named."""
         if part != self._part:
             self._part = part
             self.observer.on_part(part)
-        self.observer.on_step(self._n_before[part] + min(n_done, self._parts[part]), self._n_steps)
+        if part in self._parts:
+            self.observer.on_step(self._n_before[part] + min(n_done, self._parts[part]), self._n_steps)

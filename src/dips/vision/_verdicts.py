@@ -13,10 +13,10 @@ from dips._rounds.curation import gather_evidence, judge
 from dips._tools.arrays import Array, Rows
 from dips.curators._base import Evidence
 from dips.vision._method import Supervised
-from dips.vision._parts import WARM_UP
+from dips.vision._parts import OUT_OF_FOLD, WARM_UP
 from dips.vision._pilots import Pilots, shortened
 from dips.vision._training import Recipe, Training
-from dips.vision._turns import interleave, steps
+from dips.vision._turns import in_turn, steps
 
 if TYPE_CHECKING:
     from dips.vision._rounds import ImageRounds
@@ -95,6 +95,7 @@ class Verdicts:
         run = self.run
         if run.unseen is None:
             pilots = Pilots(run.pool, self._warm_up, *run.given(), n_folds, run.seed_of_folds)
-            interleave([steps(training, run.plan.warm_up_steps) for training in pilots.trainings])
+            for _ in in_turn([steps(training, run.plan.warm_up_steps) for training in pilots.trainings]):
+                run.progress.tell(OUT_OF_FOLD, sum(training.n_done for training in pilots.trainings))
             run.unseen = pilots.answers()
         return run.unseen
