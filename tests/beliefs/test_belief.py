@@ -67,7 +67,9 @@ def test_as_many_labels_as_are_expected_to_be_wrong_are_set_aside_in_each_class(
 def test_a_rare_class_loses_no_more_than_the_noise_supports():
     labels = np.array([0] * 90 + [1] * 10)
     belief = np.tile([0.95, 0.05], (100, 1))  # every label of the rare class is taken for an error
-    protected, in_danger = protect_classes(belief, labels, known(0.05, 0.0, 0.1))
+    noise = NoiseRate(0.01, 0.0, 0.1, [symmetric_noise(0.01, labels, 2)], np.ones(1))
+    assert noise.by_class[1] < noise.high
+    protected, in_danger = protect_classes(belief, labels, noise)
     lost = (1 - protected[labels == 1, 1]).mean()
     assert in_danger.tolist() == [False, True]
     assert lost == pytest.approx(0.1 + 1.645 * np.sqrt(0.1 * 0.9 / 10))

@@ -72,6 +72,25 @@ def test_the_rate_of_a_hypothesis_is_the_share_of_wrong_labels():
             assert each.rate == pytest.approx(wrong)
 
 
+@pytest.mark.parametrize("counts", [(60, 40), (95, 5), (50, 45, 5)])
+def test_the_share_of_wrong_labels_of_each_class_is_that_of_simulated_labels(counts):
+    rng, n, n_classes = np.random.RandomState(0), 200_000, len(counts)
+    for each in make_hypotheses(labels_of(*counts), n_classes):
+        true = rng.choice(n_classes, n, p=each.frequencies)
+        labels = (rng.rand(n, 1) > each.matrix.cumsum(axis=1)[true]).sum(axis=1)
+        simulated = [(true[labels == c] != c).mean() for c in range(n_classes)]
+        np.testing.assert_allclose(each.wrong_by_class, simulated, atol=0.02)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.03, 0.06])
+def test_even_noise_is_taken_to_meet_fewer_labels_of_a_rare_class_than_it_does(rate):
+    labels = labels_of(9300, 700)
+    hypothesis = even_noise(rate, labels, 2)
+    true = np.linalg.solve(hypothesis.matrix.T, hypothesis.frequencies)  # turned by the noise into these labels
+    share = true[0] * rate / hypothesis.frequencies[1]
+    assert 0 < hypothesis.wrong_by_class[1] < share
+
+
 def test_with_many_classes_noise_is_taken_for_even():
     assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {SYMMETRIC}
 

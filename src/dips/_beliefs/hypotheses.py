@@ -22,7 +22,7 @@ _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and 
 _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of rate 0
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
-_BELOW_HALF = 0.99  # the largest such rate of a rare class, as a share of the one at which half its labels are wrong
+_BELOW_HALF = 0.99  # the highest rate of being mistaken for a rare class; at about 1, half of its labels are wrong
 _P_UNEVEN = 0.1  # prior probability that the noise is not even
 _LEAST_FACTOR = 2.0  # how much better than symmetric noise another kind must explain the labels to be believed at all
 
@@ -48,7 +48,11 @@ class Hypothesis:
 
     @property
     def wrong_by_class(self) -> Array:
-        """Share (C,) of the labels of each class that are wrong."""
+        """Share (C,) of the labels of each class that are wrong, by Bayes' rule.
+
+        For even noise this errs on the side of a rare class: its frequency is taken to be that of its labels, of which
+        it has fewer.
+        """
         return np.asarray(1 - self.frequencies * np.diag(self.matrix) / (self.frequencies @ self.matrix))
 
 
@@ -120,12 +124,12 @@ def _uneven_kinds(found: Array) -> Iterator[tuple[str, list[Array]]]:
 def _rates_of_mistaken(c: int, found: Array) -> Array:
     """Rates at which class c may be mistaken; low ones where the other of two classes is rare.
 
-    At the usual rates most labels of the rare class would be wrong, which is ruled out. Without lower ones, none of its
-    labels could ever be doubted.
+    At the usual rates most labels of the rare class would be wrong, which is ruled out. Without lower ones, only even
+    noise could explain wrong labels of the rare class.
     """
-    rates, every_second = np.array(_UNEVEN_RATES), (1 - found[c]) / 2  # label of the other class
-    is_rare = found.size == 2 and every_second < rates[0]
-    return rates / rates[-1] * every_second * _BELOW_HALF if is_rare else rates
+    rates, half_of_other = np.array(_UNEVEN_RATES), (1 - found[c]) / 2
+    other_is_rare = found.size == 2 and half_of_other < rates[0]
+    return rates / rates[-1] * half_of_other * _BELOW_HALF if other_is_rare else rates
 
 
 def _uneven_noise(kind: str, matrices: Sequence[Array], found: Array) -> list[Hypothesis]:
