@@ -207,6 +207,12 @@ def test_tracked_rows_that_are_not_there(track, words):
         characterize(NeverFitted(), X, Y, track=track)
 
 
+def test_rows_of_a_backbone_that_is_not_trained_step_by_step_cannot_be_tracked():
+    words = "LogisticRegression is not trained step by step, .*; leave out track, or use a boosted or a neural backbone"
+    with pytest.raises(ValueError, match=words):
+        characterize(LogisticRegression(), X, Y, track=[0])
+
+
 def test_trajectories_where_nothing_is_watched():
     with pytest.raises(ValueError, match="track needs a curator that watches the training, and 'none' does not"):
         CuratedClassifier(NeverFitted(), curator="none", track=[0]).fit(X, np.abs(Y))

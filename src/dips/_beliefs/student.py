@@ -58,7 +58,7 @@ class BeliefTraining:
         self.use_unlabeled = use_unlabeled
         self.track = np.empty(0, dtype=np.intp) if track is None else track
         self.observer = observer or Observer()
-        self.has_checkpoints = _has_checkpoints(trainer, required=bool(self.track.size))
+        self.has_checkpoints = _has_checkpoints(trainer, tracked=bool(self.track.size))
 
     def run(self, given: Array, verified: Verified | None = None) -> RoundsState:
         """Judge the labels, choose unlabeled rows, and train the student."""
@@ -189,11 +189,12 @@ def _other_class(belief: Array, labels: Array) -> Array:
     return others.argmax(axis=1)
 
 
-def _has_checkpoints(trainer: Trainer, required: bool) -> bool:
+def _has_checkpoints(trainer: Trainer, tracked: bool) -> bool:
     try:
         trainer.backbone.check(trainer.estimator)
-    except InputError:
-        if required:
-            raise
+    except InputError as error:
+        if tracked:
+            reason = str(error).partition("; ")[0]
+            raise InputError(f"{reason}; leave out track, or use a boosted or a neural backbone.") from None
         return False
     return True
