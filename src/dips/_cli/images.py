@@ -108,7 +108,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
         _print_labels(labels, n_labeled)
         if len(suspects):
             print_suspects(suspects.head(given["top"]), ["file"], IMAGE)
-        say_written(given)
+        say_written(given, len(suspects))
     return n_suspects / n_labeled
 
 

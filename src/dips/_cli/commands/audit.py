@@ -99,9 +99,7 @@ def audit(
         _print_record(judged, n_labeled)
     else:
         _print_result(judged, n_labeled, top)
-        if n_suspects > top and out is None:
-            output().say(f"These are the first {top:,} of {n_suspects:,}; -o suspects.csv writes them all.")
-        say_written(context.params)
+        say_written(context.params, n_suspects)
     if fail_above is not None and n_suspects > fail_above * n_labeled:
         raise typer.Exit(_TOO_MANY)
 
