@@ -53,7 +53,7 @@ class Progress:
             self._n_steps += n_steps
 
     def tell(self, part: str, n_done: int) -> None:
-        """So many steps of a part are done; a part that was not foreseen is only named."""
+        """Tell that `n_done` steps of a part are done; a part that was not foreseen is only named."""
         if part != self._part:
             self._part = part
             self.observer.on_part(part)
