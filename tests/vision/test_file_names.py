@@ -34,6 +34,12 @@ def test_a_file_is_found_by_what_it_is_called(listed, file):
     assert files_named([listed], NAMES, FOLDER) == [file]
 
 
+def test_a_name_may_begin_with_the_folder_that_one_is_in(tmp_path, monkeypatch):
+    (tmp_path / "scans").mkdir()
+    monkeypatch.chdir(tmp_path / "scans")
+    assert files_named(["scans/old/b.png"], NAMES, Path()) == ["old/b.png"]
+
+
 def test_an_exact_name_is_never_taken_for_another():
     names = ["a", "A", "scans/a", "x/a.png"]
     assert files_named(names, names, FOLDER) == names

@@ -28,13 +28,13 @@ def files_named(
     ['b.png', 'a.png', 'old/c.png']
     """
     exact, meant = set(names), _meant(names)
-    beginnings = [_plain(f"{start}/") for start in (folder.resolve(), folder, folder.name)]
+    beginnings = [_plain(f"{start}/") for start in (folder.resolve(), folder, folder.resolve().name)]
 
     def candidates(name: str) -> set[str]:
         if name in exact:
             return {name}
         plain = _plain(name)
-        short = next((plain.removeprefix(start) for start in beginnings if plain.startswith(start)), plain)
+        short = next((plain.removeprefix(start) for start in beginnings if start and plain.startswith(start)), plain)
         return meant.get(plain) or meant.get(short) or set()
 
     found = {name: candidates(name) for name in listed}

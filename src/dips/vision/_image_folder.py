@@ -85,9 +85,9 @@ def read_image_folder(
         Searched with its subfolders.
     labels : path of a CSV file, or data frame, optional
         The first column holds file names relative to the folder, the second their labels. A name may leave out
-        folders and ending where only one file can be meant. Files that are not in the
-        table, or whose label is empty, are unlabeled. None reads a folder per class: the first part of a file's
-        path is its label; files beside these folders, or in one named ``unlabeled``, have none.
+        folders and ending where only one file can be meant. Files that are not in the table, or whose label is empty,
+        are unlabeled. None reads a folder per class: the first part of a file's path is its label; files beside these
+        folders, or in one named ``unlabeled``, have none.
     size : (height, width) or "auto", optional
         The size that every image is resized to; "auto" takes the one that most images have, if it is up to 128 pixels,
         else 96 by 96. None requires all images to have the same size.
