@@ -296,7 +296,7 @@ def test_every_default_is_in_the_help(capsys):
         "none",
         "0",
         "1",
-        "the rarer of two words, otherwise the last in order",
+        "of two classes that are words, the rarer; otherwise the last in order",
     ):
         assert f"[default: {default}]" in out
     assert "reviewers got wrong, such as 0.1. [default: 0] --keep-label" in out  # also with --reviewed

@@ -183,7 +183,7 @@ Positive = Annotated[
     str | None,
     typer.Option(
         help="The class that F1, average precision and the report's curves are about.  "
-        "[default: the rarer of two words, otherwise the last in order]"
+        "[default: of two classes that are words, the rarer; otherwise the last in order]"
     ),
 ]
 MetricName = Annotated[str, typer.Option(help="The metric that decides: {metrics}.")]
@@ -213,7 +213,7 @@ NetworkName = Annotated[
 ]
 Size = Annotated[
     int | None,
-    typer.Option("--size", min=8, help="Images: height and width to train at.  [default: the usual size, or 96]"),
+    typer.Option("--size", min=8, help="Images: height and width to train at.  [default: that of most, or 96]"),
 ]
 SkipDamaged = Annotated[
     bool, typer.Option("--skip-damaged", help="Images: skip files that cannot be read, instead of stopping.")

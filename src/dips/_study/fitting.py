@@ -121,8 +121,8 @@ def fit(
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
-        The class that F1, average precision and the report's curves are about; by default the rarer of two words, and
-        otherwise the last class in order, such as 1 or True.
+        The class that F1, average precision and the report's curves are about; by default the rarer of two classes that
+        are words, otherwise the last in order, such as 1 or True.
     metric : str
         What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
     costs : dict
