@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # the tutorials' tables are small
 os.environ["DIPS_DOCS"] = str(HERE)
 
 import api_reference
+from docutils import nodes
 
 from dips import __version__
 
@@ -57,6 +58,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 1000,
+    "write_computation_times": False,  # that page asks the network for its scripts
     "capture_repr": ("_repr_html_", "__repr__"),
     "plot_gallery": "True",
 }
@@ -68,9 +70,19 @@ def _link_to_built_tutorials(app, name, source):
     source[0] = re.sub(r"\(((?:\.\./)*)tutorials/(\w+)\.py\)", r"(\1gallery/\2.rst)", source[0])
 
 
+def _keep_figures_together(app, tree):
+    """No line, and no line of a table's cell, ends between ± and its number, or before a percent sign."""
+    is_code = nodes.literal, nodes.FixedTextElement, nodes.raw
+    for text in list(tree.findall(nodes.Text)):
+        if not isinstance(text.parent, is_code):
+            joined = re.sub(r"(?<=\d) (?=%)|(?<=±) (?=\d)", "\u00a0", text)
+            text.parent.replace(text, nodes.Text(joined))
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("source-read", _link_to_built_tutorials)
+    app.connect("doctree-read", _keep_figures_together)
 
 
 # The look
