@@ -54,9 +54,9 @@ def draw_noise():
     fig, axes = plt.subplots(1, 5, figsize=(11, 2.5), layout="constrained")
     for number, (ax, name) in enumerate(zip(axes, _noise.KINDS, strict=True)):
         kind = torch.tensor([[number]])
-        p = 0.15 * _noise.wrong_chance(draws, kind, labels, ranks(x), 2)
-        wrong = draws.chance(1, ROWS, p=p)
-        given = torch.where(wrong, _noise.wrong_class(draws, kind, labels, 2), labels.true)
+        by_class = _noise.wrong_chance(draws, kind, labels, ranks(x), 2)
+        wrong = draws.chance(1, ROWS, p=0.15 * by_class.gather(2, labels.true.unsqueeze(-1)).squeeze(-1))
+        given = torch.where(wrong, 1 - labels.true, labels.true)
         scatter(ax, x[0], given[0], f"{name}: {wrong.float().mean():.0%} wrong", wrong[0])
     save(fig, "noise")
 
