@@ -83,9 +83,9 @@ def test_the_share_of_wrong_labels_of_each_class_is_that_of_simulated_labels(cou
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.03, 0.06])
-def test_even_noise_is_taken_to_meet_fewer_labels_of_a_rare_class_than_it_does(rate):
+def test_symmetric_noise_is_taken_to_meet_fewer_labels_of_a_rare_class_than_it_does(rate):
     labels = labels_of(9300, 700)
-    hypothesis = even_noise(rate, labels, 2)
+    hypothesis = symmetric_noise(rate, labels, 2)
     true = np.linalg.solve(hypothesis.matrix.T, hypothesis.frequencies)  # turned by the noise into these labels
     share = true[0] * rate / hypothesis.frequencies[1]
     assert 0 < hypothesis.wrong_by_class[1] < share
