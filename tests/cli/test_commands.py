@@ -9,6 +9,7 @@ import tempfile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import f1_score
 
 from dips._cli.app import run as dips
 from dips._cli.suspects import print_suspects
@@ -215,6 +216,18 @@ def test_predict_scores_itself_only_where_the_truth_is_in_the_file(run, place, t
     assert dips(["predict", str(run), str(tmp_path / "other.csv"), "--json"]) == 0
     scores = json.loads(said(capsys)[0])["scores"]
     assert (scores["unknown"], list(scores["recall"])) == (["sick"], ["well"])
+
+
+def test_predict_scores_the_positive_class_of_the_run(place, tmp_path, capsys):
+    labeled = TABLE[TABLE["outcome"].notna()]
+    table = labeled.drop(labeled.index[labeled["outcome"] == "ill"][15:])
+    table.to_csv(tmp_path / "rare.csv", index=False)
+    out = str(tmp_path / "run")
+    assert dips(["fit", str(tmp_path / "rare.csv"), "-t", "outcome", "-o", out, "--keep", "plain", *HURRIED]) == 0
+    said(capsys)
+    assert Run(out).metrics["positive"] == "ill"
+    scores, predicted = Run(out).score(labeled), Run(out).predict(labeled)
+    assert scores.metrics["f1"]["value"] == pytest.approx(f1_score(labeled["outcome"], predicted, pos_label="ill"))
 
 
 def test_predict_writes_excel_for_excel(run, place, tmp_path, capsys):

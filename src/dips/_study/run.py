@@ -142,7 +142,9 @@ class Run(Pictured):
         words = self.metrics.get("reading", {}).get("labels", {})
         merged = words.get("variants", []) if words.get("merged") else []
         spellings = {spelling: each["label"] for each in merged for spelling in each["spellings"]}
-        return score_predictions(self.model, table, p, self.config["settings"], spellings)
+        settings = self.config["settings"]
+        positive = self.metrics.get("positive", settings.get("positive"))
+        return score_predictions(self.model, table, p, settings, spellings, positive)
 
     def _frame(self, name: str) -> pd.DataFrame:
         path = self.folder / name

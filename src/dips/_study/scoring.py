@@ -65,12 +65,17 @@ class Scores:
 
 
 def score_predictions(
-    model: SavedModel, table: Table, p: Array, settings: dict[str, Any], spellings: Mapping[str, str]
+    model: SavedModel,
+    table: Table,
+    p: Array,
+    settings: dict[str, Any],
+    spellings: Mapping[str, str],
+    positive: Any = None,
 ) -> Scores | None:
     """Score class probabilities of a table's rows; None where the target is not in it or is empty.
 
     Labels are read as in the training: words for "no label" are none, and labels that were renamed, or are another
-    spelling of one, are that one.
+    spelling of one, are that one. The positive class is the last one where none is given.
     """
     target = settings["target"]
     if target not in table.names:
@@ -83,10 +88,11 @@ def score_predictions(
     if not is_known.any():
         return Scores(0, {}, {}, {}, unknown) if unknown else None
     codes, p = codes[is_known], p[is_known]
-    positive = _positive(model.classes, settings)
+    names = [str(c) for c in model.classes]
+    of_interest = len(names) - 1 if positive is None else names.index(str(positive))
     costs = (model.about or {}).get("costs")
     metrics = metrics_for(None if costs is None else np.array(costs))
-    scores = intervals(codes, {"model": p}, positive, "model", metrics=metrics)["model"]
+    scores = intervals(codes, {"model": p}, of_interest, "model", metrics=metrics)["model"]
     counts = np.bincount(codes, minlength=len(model.classes))
     decided = model.decide(p)
     return Scores(
@@ -96,11 +102,6 @@ def score_predictions(
         recall={str(c): float((decided == k)[codes == k].mean()) for k, c in enumerate(model.classes) if counts[k]},
         unknown=unknown,
     )
-
-
-def _positive(classes: list[Any], settings: dict[str, Any]) -> int:
-    names = [str(c) for c in classes]
-    return names.index(str(settings["positive"])) if settings.get("positive") is not None else len(names) - 1
 
 
 def _codes(
