@@ -35,6 +35,13 @@ def test_lines_without_a_label_were_not_looked_at():
     assert after.verified.tolist() == [False, True, False, False]
 
 
+def test_a_class_that_is_called_like_a_missing_label_is_given():
+    lines = pd.DataFrame({"row": [1, 2], "label": ["None", "NA"]})
+    after = read_corrections(lines, keep_label=["None", "mild"]).apply(["mild", "None", "None"])
+    assert after.y.tolist() == ["None", "None", "None"]
+    assert after.verified.tolist() == [True, False, False]
+
+
 def test_a_key_finds_its_row():
     after = corrections(patient=["p3"], label=["well"], note=["sure"]).apply(Y, KEYS)
     assert after.y.tolist() == ["ill", "well", "well", None]

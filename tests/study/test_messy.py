@@ -353,3 +353,13 @@ def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_o
     assert not set(patient[split.train]) & set(patient[split.test])
     assert set(split.test) == set(hold_out(given.target, settings, given.groups).test)
     assert last.to_numpy()[split.train].any()
+
+
+def test_corrections_to_a_class_called_none_are_not_lost(tmp_path):
+    table = TABLE.assign(outcome=TABLE["outcome"].replace({"well": "None"}).fillna(""))
+    first = table.index[table["outcome"] == "ill"][0]
+    pd.DataFrame({"row": [first + 1], "label": ["None"]}).to_csv(tmp_path / "corrections.csv", index=False)
+    settings = Settings(target="outcome", keep_label=("None",), corrections=str(tmp_path / "corrections.csv")).checked()
+    study = read_data(table, settings)
+    assert study.target.names(study.target.codes[[first]]) == ["None"]
+    assert study.verified.mask[first]

@@ -168,7 +168,7 @@ class Corrections:
         return f"A line of {self.source} (about {about})"
 
 
-def read_corrections(source: Any) -> Corrections:
+def read_corrections(source: Any, keep_label: Sequence[str] = ()) -> Corrections:
     """Read a file of corrections, or take a data frame.
 
     Parameters
@@ -176,6 +176,8 @@ def read_corrections(source: Any) -> Corrections:
     source : path, data frame or Corrections
         A column ``label`` (a class, "keep" or "unlabeled") and columns that name the row: its key, or ``row``, counted
         from 1, or ``image``, counted from 0. Lines without a label are skipped.
+    keep_label : list
+        Classes whose names usually mean "no label", such as NA or None; lines that give them are not skipped.
 
     Examples
     --------
@@ -190,8 +192,8 @@ def read_corrections(source: Any) -> Corrections:
         raise DataError(
             f"{table.subject} has no column 'label', which says what a label should be; it has {some_of(table.names)}."
         )
-    columns = key_columns(table)
-    labels = columns.pop("label")
+    columns = key_columns(table, [name for name in table.names if name != "label"])
+    labels = key_columns(table, ["label"], tuple(keep_label))["label"]
     kept = [line for line, label in enumerate(labels) if label is not None]
     counting = [name for name in _FIRST if name in columns]
     numbers: list[int | None] = [None] * len(labels)
@@ -214,8 +216,13 @@ def _row_number(cell: str | None, name: str, source: str) -> int | None:
     return int(cell) - _FIRST[name]
 
 
-def key_columns(table: Table, names: Sequence[str] | None = None) -> dict[str, list[str | None]]:
-    """Columns as texts, a whole number without its decimals: files write the same key in several ways."""
+def key_columns(
+    table: Table, names: Sequence[str] | None = None, keep: tuple[str, ...] = ()
+) -> dict[str, list[str | None]]:
+    """Columns as texts, a whole number without its decimals: files write the same key in several ways.
+
+    Words for "missing" are missing, except those in `keep`.
+    """
     columns = {}
     for name in table.names if names is None else names:
         column = table.columns[name]
@@ -227,7 +234,7 @@ def key_columns(table: Table, names: Sequence[str] | None = None) -> dict[str, l
             column = column.cast(pa.string())
         elif pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
             continue
-        columns[name] = texts(column).to_pylist()
+        columns[name] = texts(column, keep).to_pylist()
     return columns
 
 

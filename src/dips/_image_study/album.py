@@ -97,7 +97,8 @@ def _labels(table: Table, settings: ImageSettings) -> tuple[Target, Target, Veri
         merge_labels=settings.merge_labels, map_label=settings.map_label,
         origin=_FOLDERS if settings.labels is None else _IMAGES,
     )  # fmt: skip
-    corrections = None if settings.corrections is None else read_corrections(settings.corrections)
+    classes = [str(c) for c in given.classes]
+    corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
     target, verified, notes = labels_after_review(table, given, [FILE], settings.verified, corrections)
     return target, given, verified, [*given.notes, *notes]
 

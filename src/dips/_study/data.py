@@ -110,7 +110,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
         raise DataError(f"No column is left to learn from: {others}.")
     ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
-    corrections = None if settings.corrections is None else read_corrections(settings.corrections)
+    classes = [str(c) for c in target.classes]
+    corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
     given = target
     error = settings.reviewer_error or 0.0
     target, verified, notes = labels_after_review(table, given, ids, settings.verified, corrections, error)

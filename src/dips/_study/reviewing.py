@@ -245,7 +245,7 @@ def _earlier(run: Run, ids: list[str]) -> pd.DataFrame:
     file = run.config.get("corrections")
     if not file:
         return pd.DataFrame(columns=list(CORRECTION))
-    corrections = read_corrections(_place(run, file["path"]))
+    corrections = read_corrections(_place(run, file["path"]), run.summary["classes"])
     keys = key_columns(read_table(pd.DataFrame(_keys(run.samples, ids)))) if ids else {}
     said = {name: corrections.columns.get(name, [None] * len(corrections)) for name in ("reviewer", "time")}
     rows = run.samples["row"].to_numpy()[corrections.find(len(run.samples), keys)]
