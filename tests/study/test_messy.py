@@ -363,3 +363,12 @@ def test_corrections_to_a_class_called_none_are_not_lost(tmp_path):
     study = read_data(table, settings)
     assert study.target.names(study.target.codes[[first]]) == ["None"]
     assert study.verified.mask[first]
+
+
+def test_booleans_of_two_files_are_the_same_categories(tmp_path):
+    table = TABLE.assign(smokes=np.arange(len(TABLE)) % 3 == 0)
+    table.to_parquet(tmp_path / "labeled.parquet")
+    table.drop(columns="outcome").to_csv(tmp_path / "more.csv", index=False)
+    files = tmp_path / "labeled.parquet", tmp_path / "more.csv"
+    study = read_data(files[0], Settings(target="outcome").checked(), files[1])
+    assert next(c.n_distinct for c in study.schema.columns if c.name == "smokes") == 2

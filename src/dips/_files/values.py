@@ -16,10 +16,15 @@ MOSTLY = 0.95  # of the values must read as numbers, or as dates; the rest is th
 def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArray:
     """Trim the texts of a column; words for "missing" become missing, except those in `keep`."""
     if pa.types.is_boolean(column.type):
-        return pc.if_else(column, "True", "False")
-    trimmed = pc.utf8_trim_whitespace(column.cast(pa.string()))
+        return as_text(column)
+    trimmed = pc.utf8_trim_whitespace(as_text(column))
     missing = pa.array([word for word in MISSING if word not in keep])
     return pc.if_else(pc.is_in(trimmed, missing), pa.scalar(None, pa.string()), trimmed)
+
+
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write the cells of a column as texts, booleans as pandas writes them to CSV."""
+    return pc.if_else(column, "True", "False") if pa.types.is_boolean(column.type) else column.cast(pa.string())
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -17,6 +17,7 @@ from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.target import Target, read_target
+from dips._files.values import as_text
 from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
@@ -206,7 +207,7 @@ def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
     for name in names:
         pieces = [part[name] for part in parts]
         if len({p.type for p in pieces if p.type != pa.null()}) > 1:
-            pieces = [p.cast(pa.string()) for p in pieces]
+            pieces = [as_text(p) for p in pieces]
         kind = next((p.type for p in pieces if p.type != pa.null()), pa.null())
         columns.append(pa.chunked_array([c for p in pieces for c in p.cast(kind).chunks], type=kind))
     return pa.table(columns, names=names)
