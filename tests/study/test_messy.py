@@ -372,3 +372,12 @@ def test_booleans_of_two_files_are_the_same_categories(tmp_path):
     files = tmp_path / "labeled.parquet", tmp_path / "more.csv"
     study = read_data(files[0], Settings(target="outcome").checked(), files[1])
     assert next(c.n_distinct for c in study.schema.columns if c.name == "smokes") == 2
+
+
+def test_groups_are_the_same_however_their_names_are_written():
+    names = [f"{i // 4}" + ("", " ", ".0", "")[i % 4] for i in range(len(TABLE))]
+    names[:3] = ["NA", "NA", ""]
+    study = read_data(TABLE.assign(household=names), Settings(target="outcome", group="household").checked())
+    assert np.unique(study.groups[:3]).size == 3
+    assert study.groups[4:].reshape(-1, 4).std(axis=1).max() == 0
+    assert np.unique(study.groups).size == 3 + 1 + (len(TABLE) - 4) // 4

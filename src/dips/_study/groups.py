@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from dips._files.columns import Column, Schema
 from dips._files.read import Table
+from dips._files.values import is_text, texts
 from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
@@ -23,8 +25,14 @@ _LEAST, _MANY_ROWS_EACH = 30, 100  # values of an id; rows that one value has on
 
 
 def group_codes(table: Table, name: str) -> Array:
-    """Return a code for every value of the column; a row without a value is a group of its own."""
-    codes = pd.factorize(np.asarray(table.columns[name].to_pandas(), dtype=object))[0]
+    """Return a code for every value of the column; a row without a value is a group of its own.
+
+    Blanks around a text do not make it another value.
+    """
+    column = table.columns[name]
+    if is_text(column.type):
+        column = pc.replace_substring_regex(texts(column), r"^(\d+)\.0$", r"\1")  # how pandas writes codes with gaps
+    codes = pd.factorize(np.asarray(column.to_pandas(), dtype=object))[0]
     missing = codes == -1
     codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
     if np.unique(codes).size < 2:
