@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dips._files import DataError, Preparation, read_table, understand
+from dips._files.columns import Column
 from dips._files.declared import read_types
 from dips._tools.wording import command_line
 from dips.exceptions import SettingsError
@@ -226,3 +228,10 @@ def test_categories_that_may_be_none_have_options_that_can_be_typed():
     cells = [f"{i % 120} {'abc'[i % 3]}" for i in range(200)]
     note = column(cells, name="ward")[0].note
     assert note.endswith("; --type ward=text or --type ward=ignore if they are not")
+
+
+def test_missing_words_do_not_change_how_numbers_are_read():
+    column = Column("price", "number", decimal=",", grouped=True)
+    cells = pa.chunked_array([["NA", "1.234", "2.345", "-"]])
+    assert column.values(cells)[1:3].tolist() == [1234, 2345]
+    assert column.check(cells) == ""

@@ -72,10 +72,12 @@ class Column:
         """Numbers, and how they are written; a new table may write them in another way than the training table."""
         usual = NumberStyle(self.decimal, self.grouped)
         values = numbers(raw, usual)
-        n_there = len(raw) - raw.null_count
-        if not is_text(raw.type) or np.isfinite(values).sum() >= MOSTLY * n_there:
+        if not is_text(raw.type):
             return values, usual
-        style = find_number_style(texts(raw)) or usual
+        cells = texts(raw)
+        if np.isfinite(values).sum() >= MOSTLY * (len(cells) - cells.null_count):
+            return values, usual
+        style = find_number_style(cells) or usual
         return values if style == usual else numbers(raw, style), style
 
     def check(self, raw: pa.ChunkedArray) -> str:
