@@ -11,10 +11,13 @@ import pytest
 
 from dips import fit
 from dips._cli.app import run as dips
+from dips._persistence.export import to_csv
 from dips._review.export import corrected_files, corrections_frame
 from dips._review.training import TrainingAgain, TrainingPlan
+from dips._study.data import read_data
 from dips._study.reviewing import corrections_of_run, desk_of_run, retraining
 from dips._study.run import Run
+from dips._study.settings import Settings
 from dips.exceptions import ReviewError
 from tests.patients import patients
 
@@ -199,3 +202,18 @@ def test_labels_that_the_page_does_not_draw_have_a_learning_curve_too(quick, tmp
     confidence = run.samples.set_index("row")["confidence"]
     told = [(confidence[row], sum(curve) / len(curve)) for row, curve in curves.items() if row not in on_page]
     assert np.corrcoef(*zip(*told, strict=True))[0, 1] > 0.9
+
+
+def test_corrections_find_their_rows_by_an_id_that_nobody_named(tmp_path):
+    frame, _ = patients(n=160, n_labeled=160, noise=0.15)
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    fit(tmp_path / "patients.csv", "outcome", tmp_path / "run", time_limit=1e-6)
+    desk = desk_of_run(Run(tmp_path / "run"))
+    row = desk.queue.rows[0]
+    correct(desk, "anna", row)
+    path, _ = corrections_of_run(Run(tmp_path / "run"))
+    assert path.read_text() == to_csv(corrections_frame(desk))
+    settings = Settings(target="outcome", corrections=str(path)).checked()
+    study = read_data(frame.sort_values("age"), settings)
+    changed = study.target.codes != study.given.codes
+    assert study.table.columns["patient"].filter(changed).to_pylist() == [frame["patient"][row - 1]]

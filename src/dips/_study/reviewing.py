@@ -145,7 +145,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
     sources = [SourceFile(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),
-        sources=sources, key_names=list(settings.id), earlier=_earlier(run, study.ids), opening=opening,
+        sources=sources, key_names=study.ids, earlier=_earlier(run, study.ids), opening=opening,
         curves=run.curves,
     )  # fmt: skip
 
@@ -199,7 +199,7 @@ def review_findings(
     checksum = hashlib.sha256(json.dumps(made_of, sort_keys=True, default=str).encode()).hexdigest()
     material = material_of_table(
         summary, findings.account, findings.table, findings.schema, findings.target, findings.ids, checksum,
-        key_names=list(findings.settings["id"]), opening=_opening(findings.account, findings.settings["order"]),
+        key_names=findings.ids, opening=_opening(findings.account, findings.settings["order"]),
     )  # fmt: skip
     return notebook_review(material, render(summary), folder, reviewer, blinded)
 
@@ -223,7 +223,7 @@ def _without_table(run: Run, samples: pd.DataFrame) -> Material:
     points, ids = run.summary["points"], list(run.summary["points"]["id_names"])
     return lay_out(
         run.summary, samples, _checksum(run), lambda account: PointCells(points, account[ROW].tolist()),
-        _keys(samples, ids), key_names=list(run.config["settings"]["id"]), earlier=_earlier(run, ids),
+        _keys(samples, ids), key_names=ids, earlier=_earlier(run, ids),
         curves=run.curves,
     )  # fmt: skip
 
