@@ -5,6 +5,7 @@ import io
 import json
 import re
 import tempfile
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -238,7 +239,7 @@ def test_predict_writes_excel_for_excel(run, place, tmp_path, capsys):
     assert len(pd.read_excel(tmp_path / "out.xlsx")) == 160
 
 
-def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, capsys):
+def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, monkeypatch, capsys):
     asked = ["-t", "outcome", *HURRIED, "--keep", "pseudo", "--costs", "ill=5", "--metric", "cost"]
     assert dips(["fit", str(place / "patients.csv"), *asked, "-o", str(tmp_path / "run")]) == 0
     out = said(capsys)[0]
@@ -248,6 +249,9 @@ def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, capsy
     assert kept.metrics["chosen"] == "pseudo"
     p = kept.predict_proba(place / "patients.csv")  # ill is column 0, and five times as dear to miss
     assert (kept.predict(place / "patients.csv") == np.where(5 * p[:, 0] >= p[:, 1], "ill", "well")).all()
+    monkeypatch.setattr("dips._persistence.model.task_cpus", lambda session: 1)
+    monkeypatch.setattr("dips._persistence.model.predicted_frame", lambda *given: given[-1].tolist())
+    assert kept.model.predict_frame(SimpleNamespace(sparkSession=None)) == [5, 1]  # Spark decides by costs, too
 
 
 @pytest.mark.parametrize(

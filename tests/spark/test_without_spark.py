@@ -11,6 +11,7 @@ from dips._data.arrow import as_array
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
 from dips._spark.executors import compare, installed, task_cpus
+from dips._spark.predictions import Predictions
 from dips._spark.worker import ROW, FilePlaces, Reader
 
 READER = Reader(("a",), as_array)
@@ -125,3 +126,10 @@ def test_predictions_use_as_many_threads_as_a_task_has_cores():
 def test_other_frames_are_refused():
     with pytest.raises(TypeError, match="SparkPool takes a Spark DataFrame; got list"):
         SparkPool([1])
+
+
+def test_labels_are_those_that_are_expected_to_cost_least():
+    p, classes = np.array([[0.8, 0.2], [0.95, 0.05]]), np.array(["well", "ill"])
+    named = Predictions(lambda X: p, classes, "label", costs=np.array([1.0, 9.0]))(np.arange(2), None)
+    assert named["label"].tolist() == ["ill", "well"]
+    assert named["probability"].tolist() == [0.2, 0.95]

@@ -87,8 +87,13 @@ class SavedModel:
 
     def decide(self, p: Array) -> Array:
         """Positions among the classes that class probabilities (n, C) decide for."""
+        return (p if self._costs is None else p * self._costs).argmax(axis=1)
+
+    @property
+    def _costs(self) -> Array | None:
+        """Of missing a row of each class, where that decides."""
         costs = (self.about or {}).get("costs")
-        return (p if costs is None else p * np.asarray(costs)).argmax(axis=1)
+        return None if costs is None else np.asarray(costs)
 
     def predict_frame(self, df: Any, kept: Sequence[str] | None = None, name: str = "predicted_label") -> Any:
         """Return a Spark DataFrame of predictions beside the columns that are kept, all by default; Spark computes it.
@@ -103,7 +108,8 @@ class SavedModel:
         predict = partial(family.predict_proba, family.on_threads(self.backbone, task_cpus(df.sparkSession)))
         columns = [column.name for column in self.preparation.schema.used]
         classes = np.asarray(self.classes)
-        return predicted_frame(df, kept, columns, _as_table, self.preparation.encode, predict, classes, name)
+        encode = self.preparation.encode
+        return predicted_frame(df, kept, columns, _as_table, encode, predict, classes, name, self._costs)
 
     def _encoded(self, X: Any) -> Any:
         if self.categories is None:

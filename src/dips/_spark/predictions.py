@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dips._data.arrow import Convert
@@ -27,6 +28,7 @@ def predicted_frame(
     predict: Callable[[Any], Array],
     classes: Array,
     name: str = "predicted_label",
+    costs: Array | None = None,
 ) -> Any:
     """Return a lazy Spark DataFrame of predictions.
 
@@ -37,7 +39,8 @@ def predicted_frame(
     columns : the features
     convert, encode, predict : from an Arrow table of features to a table, to what the model takes, to probabilities
     classes : labels in the order of the probabilities
-    name : of the column with the most probable label
+    name : of the column with the label
+    costs : of missing a row of each class; the label is then the one that is expected to cost least
     """
     kept = df.columns if kept is None else list(kept)
     for column in (*kept, *columns):
@@ -48,7 +51,7 @@ def predicted_frame(
     if taken:
         raise InputError(f"The Spark table has a column {taken[0]!r} already; rename it, or keep only the key.")
     reader = Reader(tuple(columns), convert, (encode,))
-    run = partial(worker.described, reader, Predictions(predict, classes, name), tuple(kept), schema)
+    run = partial(worker.described, reader, Predictions(predict, classes, name, costs), tuple(kept), schema)
     numbered = df.selectExpr("*", f"0L AS {ROW}")
     return numbered.mapInArrow(run, f"{ddl(df.select(*map(quoted, kept)).schema)}, {ddl_of_arrow(schema)}")
 
@@ -66,9 +69,11 @@ class Predictions:
     predict: Callable[[Any], Array]
     classes: Array
     name: str
+    costs: Array | None = None
 
     def __call__(self, rows: Rows, X: Any) -> dict[str, Any]:
         """Predict."""
         p = self.predict(X)
+        decided = (p if self.costs is None else p * self.costs).argmax(axis=1)
         of_class = {f"probability_{c}": p[:, k] for k, c in enumerate(self.classes)}
-        return {self.name: self.classes[p.argmax(axis=1)], "probability": p.max(axis=1)} | of_class
+        return {self.name: self.classes[decided], "probability": p[np.arange(len(p)), decided]} | of_class
