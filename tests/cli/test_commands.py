@@ -249,6 +249,9 @@ def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, monke
     assert kept.metrics["chosen"] == "pseudo"
     p = kept.predict_proba(place / "patients.csv")  # ill is column 0, and five times as dear to miss
     assert (kept.predict(place / "patients.csv") == np.where(5 * p[:, 0] >= p[:, 1], "ill", "well")).all()
+    labeled = TABLE[TABLE["outcome"].notna()]
+    accuracy = kept.score(labeled).metrics["accuracy"]["value"]
+    assert accuracy == pytest.approx((kept.predict(labeled) == labeled["outcome"]).mean())
     monkeypatch.setattr("dips._persistence.model.task_cpus", lambda session: 1)
     monkeypatch.setattr("dips._persistence.model.predicted_frame", lambda *given: given[-1].tolist())
     assert kept.model.predict_frame(SimpleNamespace(sparkSession=None)) == [5, 1]  # Spark decides by costs, too
