@@ -159,6 +159,17 @@ def test_runs_on_other_tables_are_refused(before, tmp_path):
         compare_runs(before, Run(tmp_path / "other"))
 
 
+def test_rows_that_only_a_number_names_may_be_others_in_another_table(place, before, after, tmp_path):
+    assert compare_runs(before, after)["caution"] is None
+    nameless, runs = TABLE.drop(columns="patient"), []
+    for name, table in {"first": nameless, "sorted": nameless.sort_values("age")}.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        runs.append(fit(tmp_path / f"{name}.csv", "outcome", tmp_path / name, holdout=0.5, time_limit=1e-6))
+    comparison = compare_runs(*runs)
+    assert comparison["suspects"]["keys"] == ["row"]
+    assert "rows are matched by their number" in render_difference(comparison)
+
+
 def test_runs_without_answers_for_held_out_rows_are_refused(before, tmp_path):
     shutil.copytree(before.folder, tmp_path / "old")
     (tmp_path / "old" / "held_out.parquet").unlink()

@@ -35,7 +35,8 @@ def render_difference(comparison: dict[str, Any]) -> str:
 def difference_sentences(comparison: dict[str, Any]) -> list[str]:
     """Say what the second run does better or worse, and what became of the suspects."""
     metric, scores, suspects = comparison["metric"], comparison["scores"], comparison["suspects"]
-    sentences = [_gain(metric, scores[part], words) for part, words in _PARTS.items() if scores[part]]
+    sentences = [comparison["caution"]] if comparison["caution"] else []
+    sentences += [_gain(metric, scores[part], words) for part, words in _PARTS.items() if scores[part]]
     if comparison["no_scores"]:
         sentences.append(comparison["no_scores"])
     elif scores["verified"] is None:

@@ -37,6 +37,7 @@ def compare_runs(first: Run, second: Run, seed: int = 0) -> dict[str, Any]:
         "n_held_out": 0 if rows is None else len(rows),
         "scores": scores,
         "no_scores": too_few,
+        "caution": _caution(first, second, keys),
         "enough": ENOUGH,
         "suspects": _suspects(first, second, keys),
     }
@@ -67,6 +68,17 @@ def _keys(first: Run, second: Run) -> list[str]:
     ids = [name for name in second.config.get("ids", []) if name in first.samples and name in second.samples]
     is_key = ids and not any(run.samples.duplicated(ids).any() for run in (first, second))
     return ids if is_key else ["row"]
+
+
+def _caution(first: Run, second: Run, keys: list[str]) -> str | None:
+    """Say that rows may be taken for one another; None where they have names, or the tables are the same."""
+    tables = [[source.get("sha256") for source in run.config["sources"]] for run in (first, second)]
+    if keys != ["row"] or tables[0] == tables[1]:
+        return None
+    return (
+        "The tables of the two runs differ, and no column names their rows, so rows are matched by their number. If "
+        "rows were moved or removed, different rows are compared: make both runs with --id."
+    )
 
 
 def _too_few(first: Run, second: Run) -> str | None:
