@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dips import audit, fit
@@ -381,3 +382,10 @@ def test_groups_are_the_same_however_their_names_are_written():
     assert np.unique(study.groups[:3]).size == 3
     assert study.groups[4:].reshape(-1, 4).std(axis=1).max() == 0
     assert np.unique(study.groups).size == 3 + 1 + (len(TABLE) - 4) // 4
+
+
+def test_long_ids_keep_every_digit_where_some_are_missing():
+    ids = [None, *(2**53 + 1 + 2 * i for i in range(1, len(TABLE)))]
+    columns = pa.Table.from_pandas(TABLE.drop(columns="patient"))
+    found = audit(columns.append_column("case", pa.array(ids, pa.int64())), target="outcome", id="case")
+    assert found.samples["case"].tolist()[1:] == ids[1:]

@@ -85,7 +85,9 @@ def account_of(
     account["out_of_fold"] = _out_of_fold(judge, labeled, codes.size)
     account["suspicion"] = suspicion_ranks(account, order)
     account["reason"] = _reasons(account, contrary, target)
-    named = {column: table.columns[name].to_pandas() for name, column in id_columns(ids).items()}
+    named = {
+        column: table.columns[name].to_pandas(integer_object_nulls=True) for name, column in id_columns(ids).items()
+    }
     return account.assign(**named)[["row", *named, *_COLUMNS[1:]]]
 
 
