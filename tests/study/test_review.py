@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -149,6 +150,20 @@ def test_runs_that_count_costs_are_compared_by_them(place, before, after, tmp_pa
     comparison = compare_runs(before, run)
     assert comparison["scores"]["verified"]["after"]["cost"]["gain"]
     assert "cost per row *" in render_difference(comparison)
+
+
+def test_a_run_that_costs_decide_is_described_by_the_labels_that_it_predicts(place, tmp_path):
+    costly = {"metric": "cost", "costs": {"ill": 3}, "keep": "plain", "time_limit": 1e-6}
+    run = fit(place / "patients.csv", "outcome", tmp_path / "costly", **costly)
+    labels = run.held_out["given_label"]
+    predicted = np.where(3 * run.held_out["p(ill)"] >= run.held_out["p(well)"], "ill", "well")
+    assert run.metrics["test"]["plain"]["accuracy"]["value"] == pytest.approx((predicted == labels).mean())
+    assert run.metrics["recall"]["plain"]["ill"] == pytest.approx((predicted == labels)[labels == "ill"].mean())
+    assert np.trace(run.summary["quality"]["confusion"]) == (predicted == labels).sum()
+    baseline = run.metrics["baseline"]
+    assert baseline["label"] == "ill"
+    assert baseline["cost"] == pytest.approx((labels == "well").mean())
+    assert baseline["accuracy"] == pytest.approx((labels == "ill").mean())
 
 
 def test_runs_on_other_tables_are_refused(before, tmp_path):

@@ -85,3 +85,12 @@ class TableFindings:
     def chosen(self) -> str | None:
         """Name of the chosen candidate."""
         return next((m["name"] for m in self.models if m["chosen"]), None)
+
+    @property
+    def deciding_costs(self) -> Array | None:
+        """Costs that decide which label is predicted; None where the most probable one is."""
+        return self.costs if self.metric == "cost" else None
+
+    def decide(self, p: Array) -> Array:
+        """Codes of the labels that are predicted, given class probabilities (n, C)."""
+        return (p if self.deciding_costs is None else p * self.deciding_costs).argmax(axis=1)

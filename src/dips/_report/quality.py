@@ -25,8 +25,7 @@ def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
     n_classes = len(findings.target.classes)
     names = list(dict.fromkeys([chosen, "plain"]))
     probabilities = {name: findings.test_probabilities[name] for name in names}
-    costs = findings.costs if findings.metric == "cost" else None
-    decided = {name: (p if costs is None else p * costs).argmax(axis=1) for name, p in probabilities.items()}
+    decided = {name: findings.decide(p) for name, p in probabilities.items()}
     return {
         "models": names,
         "confusion": _confusion(codes, decided[chosen], n_classes),

@@ -23,13 +23,21 @@ def majority(target: Target) -> dict[str, Any]:
 
 
 def baseline_scores(
-    train: Array, test: Array, target: Target, metrics: Mapping[str, Metric] = METRICS
+    train: Array,
+    test: Array,
+    target: Target,
+    metrics: Mapping[str, Metric] = METRICS,
+    costs: Array | None = None,
 ) -> dict[str, Any]:
-    """Scores on the test labels of always answering as frequently as the classes are in training."""
+    """Scores on the test labels of always answering as frequently as the classes are in training.
+
+    The label is the most frequent one, or where costs decide, the one that costs least if it is always answered.
+    """
     counts = np.bincount(train, minlength=len(target.classes))
     p = np.tile(counts / counts.sum(), (test.size, 1))
     scores = {name: metric.score(test, p, target.positive) for name, metric in metrics.items()}
-    return {"label": target.classes[int(counts.argmax())], **scores}
+    always = int((counts if costs is None else counts * costs).argmax())
+    return {"label": target.classes[always], **scores}
 
 
 def imbalance_notes(target: Target, metric: str) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dips._estimators.reasons import IMAGE
 from dips._report.suspects import is_suspect, suspects_of
-from dips._study.metrics import ENOUGH, intervals, metrics_for, read_costs
+from dips._study.metrics import COST, ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
 from dips._tools.wording import counted
@@ -123,7 +123,8 @@ def _scores(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, Any] | None
     if codes.size < ENOUGH or np.unique(codes).size < 2:
         return None
     p = {BEFORE: _answers(rows, classes, " before"), AFTER: _answers(rows, classes, "")}
-    metrics = metrics_for(read_costs(second.config["settings"].get("costs", {}), classes))
+    costs = read_costs(second.config["settings"].get("costs", {}), classes)
+    metrics = metrics_for(costs, decide=second.metrics["metric"] == COST)
     return {"n": int(codes.size)} | intervals(codes, p, second.summary["positive"], BEFORE, seed, metrics)
 
 

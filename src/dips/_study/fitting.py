@@ -286,7 +286,7 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
-    metrics = metrics_for(costs)
+    metrics = metrics_for(costs, decide=settings.metric == COST)
     scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed, metrics)
     is_verified = study.verified.mask[split.test]
     on_verified = scores_on(
@@ -312,7 +312,13 @@ def _findings(
         n_verified_test=int(is_verified.sum()),
         test_rows=split.test,
         test_probabilities=comparison.test,
-        baseline=baseline_scores(target.codes[split.train], target.codes[split.test], target, metrics),
+        baseline=baseline_scores(
+            target.codes[split.train],
+            target.codes[split.test],
+            target,
+            metrics,
+            costs if settings.metric == COST else None,
+        ),
         uneven=uneven,
         drift=None if drift is None else drift.to_json(),
         outliers=find_outliers(study.table, study.schema),
@@ -331,8 +337,8 @@ def _write(
 ) -> None:
     staging = folder.staging
     about = {"target": findings.target.name, "candidate": comparison.chosen, "ids": findings.ids}
-    if findings.metric == COST and findings.costs is not None:
-        about["costs"] = findings.costs.tolist()  # predictions are those that are expected to cost least
+    if findings.deciding_costs is not None:
+        about["costs"] = findings.deciding_costs.tolist()  # predictions are those that are expected to cost least
     saved = SavedModel(findings.model.estimator_, findings.target.classes, preparation, about=about)
     model_folder = staging / "model"
     with writing(folder.path):

@@ -107,6 +107,7 @@ METRICS: dict[str, Metric] = {
     "average_precision": Metric(True, _average_precision),
     "log_loss": Metric(False, _log_loss),
 }
+_OF_LABELS = ("accuracy", "balanced_accuracy", "f1")  # about the label that is predicted, not its probability
 COST = "cost"  # known where the user says what a wrong answer costs
 METRIC_NAMES = (*METRICS, COST)
 
@@ -125,8 +126,10 @@ def find_metric(name: str) -> str:
     return wanted
 
 
-def metrics_for(costs: Array | None) -> dict[str, Metric]:
+def metrics_for(costs: Array | None, decide: bool = False) -> dict[str, Metric]:
     """Return all metrics: where costs (C,) of missing a row of each class are known, their mean is one of them.
+
+    Where costs `decide` which label is predicted, the metrics of labels are about that one.
 
     Examples
     --------
@@ -134,7 +137,14 @@ def metrics_for(costs: Array | None) -> dict[str, Metric]:
     >>> missed.score(np.array([0, 1]), np.array([[0.8, 0.2], [0.95, 0.05]]), 1)  # the first is answered 1, for safety
     5.0
     """
-    return METRICS if costs is None else METRICS | {COST: Metric(False, partial(_cost, costs=costs))}
+    if costs is None:
+        return METRICS
+    known = METRICS | {COST: Metric(False, partial(_cost, costs=costs))}
+    return known | {name: _decided(METRICS[name], costs) for name in _OF_LABELS} if decide else known
+
+
+def _decided(metric: Metric, costs: Array) -> Metric:
+    return Metric(metric.more_is_better, lambda codes, p, positive: metric.prepare(codes, p * costs, positive))
 
 
 def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:

@@ -81,10 +81,11 @@ def held_out_frame(findings: TableFindings, comparison: Comparison) -> pd.DataFr
 def _recall(findings: TableFindings) -> dict[str, dict[str, float | None]]:
     """Share of the held-out rows of each class that each model found; None where a class has none."""
     codes, names = findings.target.codes[findings.test_rows], [str(c) for c in findings.target.classes]
+    decided = {model: findings.decide(p) for model, p in findings.test_probabilities.items()}
     return {
         model: {
-            name: float((p.argmax(axis=1) == c)[codes == c].mean()) if (codes == c).any() else None
+            name: float((predicted == c)[codes == c].mean()) if (codes == c).any() else None
             for c, name in enumerate(names)
         }
-        for model, p in findings.test_probabilities.items()
+        for model, predicted in decided.items()
     }

@@ -13,12 +13,11 @@ from dips._files.read import Table
 from dips._files.values import texts
 from dips._persistence import SavedModel
 from dips._report.words import amount, title_of
-from dips._study.metrics import METRICS, intervals, metrics_for
+from dips._study.metrics import intervals, metrics_for
 from dips._tools.arrays import Array
 from dips._tools.wording import counted, some_of
 
 _KEPT = ("value", "low", "high")
-_OF_LABELS = ("accuracy", "balanced_accuracy", "f1")
 _TOLD = ("accuracy", "balanced_accuracy", "f1", "roc_auc", "log_loss", "cost")
 
 
@@ -91,7 +90,9 @@ def score_predictions(
     codes, p = codes[is_known], p[is_known]
     names = [str(c) for c in model.classes]
     of_interest = len(names) - 1 if positive is None else names.index(str(positive))
-    scores = _intervals(codes, p, of_interest, (model.about or {}).get("costs"))
+    costs = (model.about or {}).get("costs")
+    metrics = metrics_for(None if costs is None else np.array(costs), decide=True)
+    scores = intervals(codes, {"model": p}, of_interest, "model", metrics=metrics)["model"]
     counts = np.bincount(codes, minlength=len(model.classes))
     decided = model.decide(p)
     return Scores(
@@ -101,15 +102,6 @@ def score_predictions(
         recall={str(c): float((decided == k)[codes == k].mean()) for k, c in enumerate(model.classes) if counts[k]},
         unknown=unknown,
     )
-
-
-def _intervals(codes: Array, p: Array, positive: int, costs: list[float] | None) -> dict[str, dict[str, Any]]:
-    """Every metric; those of labels are about the labels that are predicted, also where costs decide on them."""
-    if costs is None:
-        return intervals(codes, {"model": p}, positive, "model")["model"]
-    weights, of_labels = np.array(costs), {name: METRICS[name] for name in _OF_LABELS}
-    scores = intervals(codes, {"model": p}, positive, "model", metrics=metrics_for(weights))["model"]
-    return scores | intervals(codes, {"model": p * weights}, positive, "model", metrics=of_labels)["model"]
 
 
 def _codes(
