@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
+from dips import fit
 from dips._cli.app import run as dips
 from dips._cli.suspects import print_suspects
 from dips._estimators.reasons import reason
@@ -229,6 +230,13 @@ def test_predict_scores_the_positive_class_of_the_run(place, tmp_path, capsys):
     assert Run(out).metrics["positive"] == "ill"
     scores, predicted = Run(out).score(labeled), Run(out).predict(labeled)
     assert scores.metrics["f1"]["value"] == pytest.approx(f1_score(labeled["outcome"], predicted, pos_label="ill"))
+
+
+@pytest.mark.parametrize("name", ["nan", "Infinity"])
+def test_predict_scores_a_class_that_is_called_like_a_number(name, tmp_path):
+    table = TABLE.assign(outcome=TABLE["outcome"].replace({"well": name}))
+    run = fit(table, "outcome", tmp_path / "run", keep_label=name, keep="plain", time_limit=1e-6)
+    assert set(run.score(table).recall) == {"ill", name}
 
 
 def test_predict_writes_excel_for_excel(run, place, tmp_path, capsys):

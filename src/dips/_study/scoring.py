@@ -127,4 +127,4 @@ def _plain(label: Any) -> str:
         number = float(text)
     except ValueError:
         return text
-    return str(int(number)) if number == int(number) else text
+    return str(int(number)) if number.is_integer() else text
