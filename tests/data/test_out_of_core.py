@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.neural_network import MLPClassifier
@@ -112,6 +113,34 @@ def test_a_text_seen_only_in_the_files_has_a_rank_of_its_own(folder):
     model = PseudoLabelClassifier(SMALL_XGBOOST, n_rounds=2, random_state=0)
     model.fit(X[:100], y[:100], write(folder, X[100:]))
     assert model.encoder_.categories_[2] == ["attic", "east", "north", "south"]
+
+
+@pytest.mark.parametrize("written", ["category", str])
+def test_native_categories_seen_only_in_the_files(folder, written):
+    X, _ = patients()
+    y = (X["ward"] == "south").to_numpy()  # so that trees split by ward
+    labeled, rest = X[["a", "ward"]][:100].astype({"ward": "category"}), X[["a", "ward"]][100:]
+    rest.loc[200:, "ward"] = "west"
+    files = write(folder, rest.astype({"ward": written}))
+    model = {"estimator": clone(SMALL_XGBOOST).set_params(enable_categorical=True), "n_rounds": 3}
+    assert_same_run(model, labeled, y[:100], rest.astype({"ward": "category"}), files)
+
+
+@pytest.mark.parametrize("settings", [{}, {"enable_categorical": True}], ids=["encoded", "native"])
+def test_ordered_categories(folder, settings):
+    X, y = patients()
+    X["ward"] = pd.Categorical(X["ward"], ["south", "north", "east"], ordered=True)
+    X = X.drop(columns="group")
+    model = {"estimator": clone(SMALL_XGBOOST).set_params(**settings), "n_rounds": 3}
+    assert_same_run(model, X[:100], y[:100], X[100:], write(folder, X[100:]))
+
+
+def test_a_value_with_no_place_in_the_order_is_refused(folder):
+    X, y = patients()
+    labeled = X[:100].assign(ward=pd.Categorical(X["ward"][:100], ["south", "north", "east"], ordered=True))
+    files = write(folder, X[100:].assign(ward="attic"))
+    with pytest.raises(ValueError, match=r"'ward' holds categories among the unlabeled .* do not have: 'attic'"):
+        PseudoLabelClassifier(SMALL_XGBOOST).fit(labeled, y[:100], files)
 
 
 def test_infinite_values_are_refused_before_any_work(folder):

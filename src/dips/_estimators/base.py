@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from dips._data.arrow import as_array, as_pandas
+from dips._data.categories import Categories, common_categories, with_categories
 from dips._data.containers import as_rows, check_columns, row_names, stack
 from dips._data.encoder import TableEncoder
 from dips._data.labels import Labels, true_label_table, true_labels
@@ -122,8 +123,10 @@ class CuratingClassifier(ClassifierMixin, BaseEstimator):
         """
         self.encoder_ = _make_encoder(estimator, X)
         pool = pool.like(X)
-        self._table(stack(X, pool.vocabulary()), learn=True)
-        encode = partial(_encoded, self.encoder_)
+        vocabulary = pool.vocabulary()
+        categories = common_categories(X, vocabulary, ordered_only=self.encoder_ is not None)
+        self._table(stack(X, with_categories(vocabulary, categories)), learn=True)
+        encode = partial(_encoded_alike, self.encoder_, categories)
         return pool.transformed(encode), encode
 
     def _make_trainer(
@@ -199,6 +202,10 @@ def _make_encoder(estimator: BaseEstimator, X: Any) -> TableEncoder | None:
 
 def _encoded(encoder: TableEncoder | None, X: Any, learn: bool = False) -> Any:
     return as_rows(X) if encoder is None else encoder.encode(X, learn)
+
+
+def _encoded_alike(encoder: TableEncoder | None, categories: Categories, X: Any) -> Any:
+    return _encoded(encoder, with_categories(X, categories))
 
 
 def _are_numbers(X: Any, other: Any) -> bool:
