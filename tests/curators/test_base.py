@@ -45,6 +45,13 @@ def test_two_lost_classes_are_both_kept():
     assert kept.all()
 
 
+def test_rows_that_weigh_nothing_cannot_keep_a_class():
+    evidence = evidence_with([0, 0, 1, 1, 1], [0.9, 0.9, 0.9, 0.2, 0.1])
+    with pytest.warns(UserWarning, match="1 of 3 classes"):
+        kept = keep_every_class(np.array([True, True, True, False, False]), evidence, np.array([1, 1, 0, 1, 1]) > 0)
+    assert kept.tolist() == [True, True, True, True, False]
+
+
 def test_where_nothing_is_useful_everything_stays():
     with pytest.warns(UserWarning, match='found no useful row, so every row is taken as useful.*try curator="auto"'):
         kept = keep_every_class(np.zeros(3, dtype=bool), evidence_with([0, 1, 2], [0.1, 0.1, 0.1]))

@@ -36,12 +36,13 @@ def patients(tmp_path_factory):
     return frame[:100], np.array(["ill", "well"])[y[:100]], folder
 
 
-def both_ways(patients, tmp_path, **settings):
+def both_ways(patients, tmp_path, sample_weight=None, verified=None, **settings):
     X, y, folder = patients
+    more = {"sample_weight": sample_weight, "verified": verified}
     kept = PseudoLabelClassifier(**{"estimator": SMALL_XGBOOST, "n_rounds": 4, "random_state": 0} | settings)
     ruled = clone(kept)
-    kept.fit(X, y, ParquetPool(folder))
-    ruled.fit(X, y, ParquetPool(folder, stays=True))
+    kept.fit(X, y, ParquetPool(folder), **more)
+    ruled.fit(X, y, ParquetPool(folder, stays=True), **more)
     ruled.write_samples(tmp_path / "account")
     return kept, ruled, pq.read_table(tmp_path / "account").to_pandas()
 
@@ -84,6 +85,17 @@ def test_every_labeler_and_curator(patients, tmp_path, labeler, curator):
 )
 def test_settings(patients, tmp_path, settings):
     assert_same(*both_ways(patients, tmp_path, **settings))
+
+
+@pytest.mark.filterwarnings("ignore:The curator")
+def test_a_class_keeps_rows_that_weigh_something(patients, tmp_path):
+    well = np.flatnonzero(patients[1] == "well")
+    weight, verified = np.ones(100), np.zeros(100, dtype=bool)
+    weight[well[:-2]], verified[well[0]] = 0, True
+    settings = {"curator": DIPS(conf=0.55, aleatoric=0.3), "n_rounds": 2}
+    kept, ruled, account = both_ways(patients, tmp_path, weight, verified, **settings)
+    assert_same(kept, ruled, account)
+    assert weight[well][ruled.samples_["useful"].to_numpy()[well]].any()
 
 
 def test_pipelines_and_portable_checkpoints(patients, tmp_path):

@@ -62,7 +62,10 @@ def gather_evidence(
     )
 
 
-def judge(curator: Curator, evidence: Evidence, is_verified: Array | None = None) -> Array:
-    """Return the mask (m,) of useful rows: what the curator says, and every verified label; every class keeps some."""
+def judge(curator: Curator, evidence: Evidence, is_verified: Array | None = None, weighs: Array | None = None) -> Array:
+    """Return the mask (m,) of useful rows: what the curator says, and every verified label.
+
+    Every class keeps some; of the rows that weigh something, where the mask (m,) `weighs` tells them apart.
+    """
     useful = checked_mask(curator, evidence)
-    return keep_every_class(useful if is_verified is None else useful | is_verified, evidence)
+    return keep_every_class(useful if is_verified is None else useful | is_verified, evidence, weighs)

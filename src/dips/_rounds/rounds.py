@@ -170,7 +170,7 @@ class Rounds:
             at=positions,
             groups=self.trainer.groups_of(rows),
         )
-        useful = judge(self.curator, evidence, state.is_verified[rows])
+        useful = judge(self.curator, evidence, state.is_verified[rows], self.trainer.weighs(rows))
         state.judge(rows, useful, evidence.confidence, evidence.aleatoric)
 
     def _unlabeled(self, state: RoundsState) -> Rows:

@@ -227,19 +227,22 @@ class RuleRounds:
         if not useful.any() and not counts.useful.sum():
             warn_of_no_useful_row()
             return np.ones_like(useful), Verdict(keeps_all=True)
-        n_classes = self.trainer.n_classes
-        present = np.bincount(evidence.labels, minlength=n_classes) + counts.labeled
-        lost = (present > 0) & (np.bincount(evidence.labels[useful], minlength=n_classes) + counts.useful == 0)
+        n_classes, weighs = self.trainer.n_classes, self.trainer.weighs(np.arange(self.n_given))
+        present = np.bincount(evidence.labels[weighs], minlength=n_classes) + counts.labeled
+        n_useful = np.bincount(evidence.labels[useful & weighs], minlength=n_classes) + counts.useful
+        lost = (present > 0) & (n_useful == 0)
         if not lost.any():
             return useful, Verdict()
         caps = np.where(lost, np.ceil(SHARE_USEFUL_OF_A_LOST_CLASS * present), 0).astype(np.int64)
-        given = _GivenPlaces(evidence.labels, evidence.confidence)
+        given = _GivenPlaces(evidence.labels, evidence.confidence, weighs)
         sources: list[RankedPool] = [(self.trainer.pool, given)]
         if rules is not None:
             sources.append((self.pool, _ConfidencePlaces(rules)))
         cut = find_cut(sources, caps, self.tie_bits)
         warn_of_lost_classes(int(lost.sum()), n_classes)
-        return useful | cut.takes(*given(np.arange(self.n_given), None)), Verdict(rescued=cut)
+        useful = useful.copy()
+        useful[weighs] |= cut.takes(*given(np.arange(self.n_given), None))
+        return useful, Verdict(rescued=cut)
 
     def _record(
         self, state: RoundsState, t: int, trained_on: Array, n_pseudo: int, counts: _Counts, began: float
@@ -347,12 +350,14 @@ class _ConfidencePlaces:
 
 @dataclass(frozen=True)
 class _GivenPlaces:
-    """The same of the rows with given labels, which come before all others."""
+    """The same of the rows with given labels that weigh something, which come before all others."""
 
     labels: Array
     confidence: Array
+    weighs: Array
 
     def __call__(self, rows: Rows, X: Any) -> tuple[Array, Array, Array]:
+        rows = rows[self.weighs[rows]]
         return self.labels[rows], score_places(self.confidence[rows]), rows.astype(np.uint64)
 
 

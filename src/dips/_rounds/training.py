@@ -152,7 +152,11 @@ class Trainer:
 
         So every training part has rows of each class that weigh something.
         """
-        return labels if self.sample_weight is None else 2 * labels + (self.sample_weight[rows] == 0)
+        return labels if self.sample_weight is None else 2 * labels + ~self.weighs(rows)
+
+    def weighs(self, rows: Rows) -> Array:
+        """Mask of those of the given rows that weigh something."""
+        return np.ones(rows.size, dtype=bool) if self.sample_weight is None else self.sample_weight[rows] > 0
 
     def fit_and_predict(self, trainings: Sequence[tuple[Rows, Array]], targets: Sequence[Rows]) -> Iterable[Array]:
         """Train a clone on each set of rows and labels; yield its class probabilities of the targets, in order."""

@@ -128,21 +128,23 @@ def checked_mask(curator: Curator, evidence: Evidence) -> Array:
 SHARE_USEFUL_OF_A_LOST_CLASS = 0.1
 
 
-def keep_every_class(useful: Array, evidence: Evidence) -> Array:
+def keep_every_class(useful: Array, evidence: Evidence, weighs: Array | None = None) -> Array:
     """Take the most confident tenth of each class that would be left with no useful row as useful, and warn.
 
-    Where no row at all is useful, the curator has told nothing apart, so every row is useful.
+    Where no row at all is useful, the curator has told nothing apart, so every row is useful. Only rows that weigh
+    something, if a mask (m,) says so, can keep a class.
     """
     if not useful.any():
         warn_of_no_useful_row()
         return np.ones_like(useful)
-    present = np.bincount(evidence.labels, minlength=evidence.n_classes) > 0
-    lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful], minlength=evidence.n_classes) == 0))
+    weighs = np.ones_like(useful) if weighs is None else weighs
+    present = np.bincount(evidence.labels[weighs], minlength=evidence.n_classes) > 0
+    lost = np.flatnonzero(present & (np.bincount(evidence.labels[useful & weighs], minlength=evidence.n_classes) == 0))
     if lost.size == 0:
         return useful
     useful = useful.copy()
     for c in lost:
-        rows = np.flatnonzero(evidence.labels == c)
+        rows = np.flatnonzero((evidence.labels == c) & weighs)
         n_useful = int(np.ceil(SHARE_USEFUL_OF_A_LOST_CLASS * rows.size))
         useful[rows[np.argsort(-evidence.confidence[rows], kind="stable")[:n_useful]]] = True
     warn_of_lost_classes(lost.size, evidence.n_classes)
