@@ -5,6 +5,7 @@ When scikit-learn moves or changes one of them, this is the file to mend.
 
 from __future__ import annotations
 
+from sklearn.base import _clone_parametrized as clone_parametrized
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as openmp_effective_n_threads
@@ -19,6 +20,7 @@ __all__ = [
     "InvalidParameterError",
     "StrOptions",
     "check_sample_weight",
+    "clone_parametrized",
     "fit_context",
     "num_samples",
     "openmp_effective_n_threads",
