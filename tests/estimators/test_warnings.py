@@ -53,3 +53,10 @@ def test_a_training_that_ends_before_its_window_is_told_at_the_users_line():
     with pytest.warns(UserWarning, match="before the window") as caught:
         CuratedClassifier(net, curator=DIPS(window=(0.9, 1))).fit(X, Y)
     assert {w.filename for w in caught if "window" in str(w.message)} == {__file__}
+
+
+@pytest.mark.filterwarnings("error:The number of unique classes")
+@pytest.mark.parametrize("curator", ["auto", "adaptive"])
+@pytest.mark.parametrize("model", [CuratedClassifier, PseudoLabelClassifier])
+def test_helpers_do_not_ask_whether_many_classes_are_quantities(model, curator):
+    model(boosting(), curator=curator).fit(X, np.arange(80) % 45)

@@ -17,6 +17,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.seeds import MAX_SEED
 from dips._tools.threads import one_blas_thread
+from dips._tools.warnings import many_classes
 
 _N_TREES = 50
 
@@ -94,7 +95,7 @@ class HelperTeacher:
             p[:, model.classes_] = model.predict_proba(np.concatenate([self.X[test], unlabeled]))
             return p
 
-        with one_blas_thread():
+        with one_blas_thread(), many_classes():
             predicted = map(one_fold, trainings, tests, self.seeds)
             return _gather(predicted, tests, labels.size, len(unlabeled), self.n_classes)
 
