@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from dips.vision._image_pool import ImagePool
 from dips.vision._training import Training
 
-from .examples import pool, recipe
+from .examples import CPU, N_CLASSES, colors, dirty_labels, pool, recipe
 
 SCRIPT = """
 import os, sys
@@ -41,6 +42,24 @@ def test_two_processes_end_with_one_and_the_same_network(tmp_path):
     truth = np.arange(len(first["p"])) % 3
     assert (first["p"].argmax(axis=1) == truth).mean() > 0.9
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 1 + 3 * 5 + 3  # of one process alone
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_process_that_continues_draws_images_of_its_own(monkeypatch, stream):
+    images = ImagePool.of(colors()[0], dirty_labels(), N_CLASSES, CPU, stream)
+
+    def trained(n_steps):
+        training = Training(images, recipe(), images.labeled_rows, 0)
+        for _ in range(n_steps):
+            training.step()
+        return training
+
+    stored = trained(3).state()
+    monkeypatch.setattr("dips.vision._distributed.rank", lambda: 1)
+    through, continued = trained(4), trained(0)
+    continued.restore(stored)
+    continued.step()
+    assert torch.equal(continued._u, through._u)
 
 
 def test_a_batch_that_cannot_be_shared_is_refused(monkeypatch):

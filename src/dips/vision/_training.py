@@ -94,11 +94,10 @@ class Training:
             self._n_rows = torch.zeros((), device=device)
             self._pseudo_useful = torch.ones(pool.images.shape[0], dtype=torch.bool, device=device)
             self._sizes = _sizes(recipe)
-            generator = torch.Generator("cpu" if pool.is_streamed else device)
-            generator.manual_seed(seed + 1_000_003 * _distributed.rank())
-            self._generator, self._feed = generator, None
+            self._seed = seed
+            self._generator, self._feed = self._new_generator(), None
             if pool.is_streamed:
-                self._feed = Feed(pool, self._sizes, self.n_random, generator)
+                self._feed = Feed(pool, self._sizes, self.n_random, self._generator)
                 self._u = self._feed.now.u
             else:
                 self._u = torch.empty(sum(self._sizes) + self._sizes[1], self.n_random, device=device)
@@ -108,6 +107,19 @@ class Training:
     def n_random(self) -> int:
         """Random numbers of each view, the one that draws its image among them."""
         return 1 + self.recipe.augmentation.n_strong
+
+    def _new_generator(self) -> torch.Generator:
+        """The generator of this process, each of which draws images of its own."""
+        generator = torch.Generator("cpu" if self.pool.is_streamed else self.pool.device)
+        return generator.manual_seed(self._seed + 1_000_003 * _distributed.rank())
+
+    def _generator_after(self, n_steps: int) -> Tensor:
+        """State of this process's generator after so many steps, all of which draw as many numbers."""
+        generator = self._new_generator()
+        u = torch.empty_like(self._u, device=generator.device)
+        for _ in range(n_steps):
+            u.uniform_(generator=generator)
+        return generator.get_state()
 
     @property
     def batch_maker(self) -> Callable[..., Batch]:
@@ -226,7 +238,9 @@ class Training:
             self.optimizer.restore(state["optimizer"])
             for name, value in state["method"].items():
                 self.method_state[name].copy_(value)
-            (self._feed or self._generator).set_state(state["generator"].cpu())
+            is_own = _distributed.rank() == 0  # the first process writes the file
+            generator = state["generator"].cpu() if is_own else self._generator_after(state["n_done"])
+            (self._feed or self._generator).set_state(generator)
             for buffer, name in (
                 (self._rows, "rows"),
                 (self._n_rows, "n_rows"),
