@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier
 
-from dips import PseudoLabelClassifier, SemiSupervisedKFold
+from dips import PseudoLabelClassifier, SelfTrainingClassifier, SemiSupervisedKFold
 from dips.curators import DIPS
 from dips.datasets import flip_labels, make_quadrants
 from dips.labelers import UPS
@@ -336,3 +336,16 @@ def test_a_bar_moves_only_where_someone_watches(capsys):
 def test_the_model_shows_itself():
     assert "PseudoLabelClassifier" in repr(quick())
     assert "PseudoLabelClassifier" in quick()._repr_html_()
+
+
+@pytest.mark.parametrize("names", [["ill", "well"], [0, 1]], ids=["texts", "numbers"])
+@pytest.mark.parametrize("model", [PseudoLabelClassifier, SelfTrainingClassifier])
+def test_a_label_that_is_missing_in_samples_is_none(model, names):
+    X, codes = make_quadrants(60, random_state=0)
+    y = np.where(np.arange(60) < 40, np.array(names, dtype=object)[codes], None)
+    index = pd.Index(np.arange(60) // 2)  # names need not differ
+    samples = model(random_state=0, curator="auto").fit(pd.DataFrame(X, index=index), y).samples_
+    labels = samples[["given_label", "final_label", "suggested_label"]]
+    assert set(labels.dtypes) == {np.dtype(object)}
+    assert labels["given_label"].tolist() == y.tolist()
+    assert all(label is None or label in names for column in labels for label in labels[column])

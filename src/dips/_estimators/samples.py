@@ -70,16 +70,16 @@ def samples_frame(
     return pd.DataFrame(
         {
             "source": sources(given, final),
-            "given_label": _objects(decode(given)),
+            "given_label": _objects(decode(given), index),
             "verified": verified,
-            "final_label": _objects(decode(final)),
+            "final_label": _objects(decode(final), index),
             "round": rounds,
             "p_wrong": p_wrong,
             "check_gain": check_gain,
             "confidence": confidence,
             "aleatoric": aleatoric,
             "useful": useful,
-            "suggested_label": _objects(decode(suggested)),
+            "suggested_label": _objects(decode(suggested), index),
         },
         index=index,
     )
@@ -117,10 +117,10 @@ def samples_of_self_training(judged: pd.DataFrame, labels: Labels, final: Array,
     suggested[~labels.is_labeled] = None
     return judged.assign(
         source=sources(labels.codes, final),
-        given_label=labels.decode_or_none(labels.codes),
-        final_label=labels.decode_or_none(final),
+        given_label=_objects(labels.decode_or_none(labels.codes), judged.index),
+        final_label=_objects(labels.decode_or_none(final), judged.index),
         round=rounds,
-        suggested_label=suggested,
+        suggested_label=_objects(suggested, judged.index),
     )
 
 
@@ -177,10 +177,6 @@ def spread(values: Any, rows: Rows, n_rows: int, fill: Any) -> Array:
     return everywhere
 
 
-def _objects(labels: Any) -> Array:
-    """Return labels as an array of objects, so that None stays None."""
-    if isinstance(labels, np.ndarray):
-        return labels.astype(object, copy=False)
-    objects = np.empty(len(labels), dtype=object)
-    objects[:] = labels
-    return objects
+def _objects(labels: Any, index: pd.Index | None) -> pd.Series:
+    """Return labels as a column of objects: as texts, None would become NaN under pandas 3."""
+    return pd.Series(labels, index, dtype=object)
