@@ -200,3 +200,9 @@ def test_an_audit_with_weights_and_without_a_backbone_named():
 def test_an_audit_with_other_backbones():
     audit = characterize(HistGradientBoostingClassifier(max_iter=20), X, Y, curator="small_loss", random_state=0)
     assert FLIPPED[audit.suspects().index].mean() > 0.5
+
+
+def test_the_map_needs_a_curator_that_watches():
+    X, y = make_quadrants(60, random_state=0)
+    with pytest.raises(ValueError, match="and a curator other than 'none'"):
+        characterize(xgboost(), X, y, curator="none").plot_map()

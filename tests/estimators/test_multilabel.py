@@ -15,6 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier, SemiSupervisedKFold, characterize
+from dips.datasets import make_quadrants
 
 N, NAMES = 120, ["rain", "snow", "wind"]
 X, TRUTH = make_multilabel_classification(N, 8, n_classes=3, n_labels=2, random_state=0)
@@ -194,3 +195,11 @@ def test_noise_costs_less_with_the_thresholds_of_dips():
     assert (dips >= none).all()
     assert (dips >= supervised).all()
     assert (dips - none).mean() > 0.015
+
+
+@pytest.mark.parametrize("plot", ["plot_curves", "plot_calibration"])
+def test_plots_of_one_label_column_are_refused(plot):
+    X, y = make_quadrants(60, random_state=0)
+    audit = characterize(XGBClassifier(n_estimators=3, n_jobs=1), X, np.column_stack([y, X[:, 0] > 0]), track=[0])
+    with pytest.raises(ValueError, match=f"{plot} draws one label column; audit each column of y by itself"):
+        getattr(audit, plot)()

@@ -213,13 +213,17 @@ class Audit:
         """Draw every label by how it was learned, with matplotlib; return the axes."""
         judged = self.samples[self.samples["confidence"].notna()]
         if judged.empty:
-            raise InputError("The map shows how labels were learned, and this backbone is not trained step by step.")
+            raise InputError(
+                "The map shows how labels were learned, and nobody watched: it needs a backbone that is trained step "
+                "by step, and a curator other than 'none'."
+            )
         confidence, aleatoric = judged[["confidence", "aleatoric"]].to_numpy(dtype=float).T
         is_suspect = ~judged["useful"].to_numpy(dtype=bool)
         return draw_map(confidence, aleatoric, is_suspect, np.zeros_like(is_suspect), ax)
 
     def plot_curves(self, ax: Any = None) -> Any:
         """Draw the probability of each tracked row's label along the training; return the axes."""
+        self._refuse_several_labels("plot_curves")
         if not isinstance(self.trajectories, np.ndarray):
             raise InputError("No row was tracked; name some with track, such as characterize(…, track=[0, 1]).")
         labels = self.samples["given_label"].iloc[np.asarray(self.model.track)]
@@ -232,6 +236,7 @@ class Audit:
 
         `positive` is the class, by default the last one.
         """
+        self._refuse_several_labels("plot_calibration")
         answers, classes = getattr(self.model.curator_, "answers_", None), list(self.model.classes_)
         if answers is None:
             raise InputError("This curator has no out-of-fold probabilities; use curator='auto'.")
@@ -241,6 +246,10 @@ class Audit:
         labels = self.samples["given_label"].dropna().to_numpy()
         lines = {"out of fold": calibration_of(answers[:, classes.index(positive)], labels == positive)}
         return draw_calibration(lines, str(positive), ax)
+
+    def _refuse_several_labels(self, method: str) -> None:
+        if self.model.multilabel_:
+            raise InputError(f"{method} draws one label column; audit each column of y by itself.")
 
     def _out_of_fold(self) -> Any:
         """Probability of each given label by models that had not seen it, where there is one and one target."""
