@@ -126,6 +126,16 @@ def test_native_categories_seen_only_in_the_files(folder, written):
     assert_same_run(model, labeled, y[:100], rest.astype({"ward": "category"}), files)
 
 
+def test_categories_that_are_numbers_in_the_files(folder):
+    X, y = patients()
+    X["ward"] = X["ward"].map({"north": 1, "south": 2, "east": 3})
+    labeled, rest = X[["a", "ward"]][:100].astype({"ward": "category"}), X[["a", "ward"]][100:]
+    rest.loc[200:, "ward"] = 4
+    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["ward"]), remainder="passthrough")
+    model = {"estimator": make_pipeline(encode, SMALL_XGBOOST), "n_rounds": 3}
+    assert_same_run(model, labeled, y[:100], rest.astype({"ward": "category"}), write(folder, rest))
+
+
 @pytest.mark.parametrize("settings", [{}, {"enable_categorical": True}], ids=["encoded", "native"])
 def test_ordered_categories(folder, settings):
     X, y = patients()

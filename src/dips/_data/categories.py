@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from dips._tools.wording import some_of
 from dips.exceptions import InputError
@@ -16,7 +17,8 @@ Categories: TypeAlias = dict[Any, pd.CategoricalDtype]
 def common_categories(X: Any, vocabulary: Any, ordered_only: bool) -> Categories:
     """Return a type for each column of categories of a pandas frame: its own, then those of the vocabulary.
 
-    Ordered categories stay as they are, because others have no place among them.
+    Ordered categories stay as they are, because others have no place among them. Others that are numbers in the
+    vocabulary are left out: it does not hold all of them.
 
     Examples
     --------
@@ -29,6 +31,7 @@ def common_categories(X: Any, vocabulary: Any, ordered_only: bool) -> Categories
     found = {name: dtype for name, dtype in X.dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
     if ordered_only:
         return {name: dtype for name, dtype in found.items() if dtype.ordered}
+    found = {name: d for name, d in found.items() if d.ordered or not is_numeric_dtype(vocabulary[name])}
     return {name: d if d.ordered else _followed_by(d, vocabulary[name]) for name, d in found.items()}
 
 
