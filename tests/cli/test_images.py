@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,6 @@ from dips._cli.app import run as dips
 from dips._files.corrections import read_corrections
 from dips._image_study.album import read_album
 from dips._image_study.auditing import ImageAudit
-from dips._image_study.copies import with_contrary_copies
-from dips._image_study.held_out import images_to_hold_out
 from dips._image_study.settings import ImageSettings
 from dips._image_study.waiting import tell_how_long
 from dips._review.export import corrections_frame
@@ -36,6 +33,8 @@ CLASSES = ("blue", "green", "red")
 QUICK = ["--steps", "16", "--network", "tiny", "--rounds", "2", "--holdout", "0.25"]
 QUICKLY = {"steps": 4, "network": "tiny"}
 N, N_LABELED, N_WRONG = 48, 30, 3
+
+pytestmark = pytest.mark.usefixtures("cache", "one_torch_thread")
 
 
 @pytest.fixture(scope="module")
@@ -54,23 +53,6 @@ def place(tmp_path_factory):
             lines.append((name, CLASSES[(k + (k < N_WRONG)) % 3], "yes" if k == N_WRONG else "no"))
     pd.DataFrame(lines, columns=["path", "color", "checked"]).to_csv(place / "labels.csv", index=False)
     return place
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory):
-    """Where an audit keeps its training until it is done."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("cache")
-        patch.setenv("DIPS_CACHE", str(folder))
-        yield folder
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def labels_of(place):
@@ -499,114 +481,6 @@ def test_files_that_the_table_names_in_another_way_are_told_of(place, tmp_path):
     )
     assert album.labels.equals(exact.labels)
     assert "30 files are named in another way by the table, such as '00.png' as '00'." in album.notes
-
-
-def color_folder(folder, names):
-    """Save an image for each name: a new one, or one that there is already where a name is followed by another."""
-    for k, (name, of) in enumerate(names.items()):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if of is None:
-            Image.fromarray(np.random.RandomState(k).randint(0, 255, (8, 8, 3)).astype(np.uint8)).save(path)
-        else:
-            shutil.copy(folder / of, path)
-    return folder
-
-
-def test_copies_are_told_of_and_held_out_together(tmp_path):
-    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
-    copies = {"a/copy.png": "a/02.png", "b/copy.png": "a/00.png", "unlabeled/copy.png": "b/01.png"}
-    folder, settings = color_folder(tmp_path / "scans", names | copies), ImageSettings(holdout=0.25)
-    album = read_album(folder, settings, Observer())
-    assert album.notes == [
-        "3 images are copies of another; copies are held out together.",
-        "1 image has more than one label: a/00.png is labeled 'a', its copy b/copy.png 'b'.",
-    ]
-    for seed in range(5):
-        split = images_to_hold_out(album, replace(settings, seed=seed))
-        assert not np.isin(album.same[split.test], album.same[split.train]).any()
-
-
-def test_labels_that_copies_contradict_are_suspects(tmp_path):
-    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
-    copies = {"b/copy.png": "a/00.png", "a/copy.png": "a/00.png", "b/also.png": "a/02.png"}
-    folder = color_folder(tmp_path / "scans", names | copies)
-    judged = audit_images(folder, **QUICKLY, curator="percentile")
-    suspects = judged.suspects().set_index("file")
-    assert {"b/copy.png", "b/also.png", "a/02.png"} <= set(suspects.index)
-    assert suspects.loc["b/copy.png", "reason"].startswith("its copy a/00.png has the label 'a'; ")
-    assert suspects.loc["a/02.png", "suggested_label"] == "b"
-    assert judged.summary["labels"]["n_suspects"] == len(suspects)
-
-
-def account_of_copies(p_wrong, useful):
-    names = pd.Index(["0.png", "1.png", "2.png", "3.png"], name="file")
-    return pd.DataFrame(
-        {
-            "source": "given",
-            "given_label": ["a", "b", "a", "b"],
-            "suggested_label": None,
-            "p_wrong": p_wrong,
-            "useful": useful,
-            "verified": [False, False, True, False],
-            "confidence": 0.9,
-            "out_of_fold": np.nan,
-        },
-        index=names,
-    )
-
-
-def test_where_labels_are_only_ranked_those_that_copies_contradict_are_ranked_too():
-    same, codes, verified = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([False, False, True, False])
-    of = (same, codes, verified, ["a", "b"])
-    clean = with_contrary_copies(account_of_copies([0.01, 0.7, 0.0, 0.01], True), *of)
-    assert clean["useful"].all()
-    assert clean["p_wrong"].tolist() == [0.5, 0.7, 0.0, 0.5]
-    assert clean.loc["3.png", "reason"].startswith("its copy 2.png has the label 'a'")
-    dirty = with_contrary_copies(account_of_copies([0.01, 0.7, 0.0, 0.01], [True, False, True, True]), *of)
-    assert dirty["useful"].tolist() == [False, False, True, False]
-    unknown = with_contrary_copies(account_of_copies(np.nan, True), *of)
-    assert unknown["useful"].tolist() == [False, False, True, False]
-    assert unknown["p_wrong"].isna().all()
-
-
-@pytest.mark.parametrize("parts", [["train"], ["train", "Test", "val"]])
-def test_parts_of_a_data_set_are_not_taken_for_classes(tmp_path, parts):
-    names = {f"{part}/{'ab'[k % 2]}/{k}.png": None for k in range(10) for part in parts}
-    with pytest.raises(
-        DataError, match=rf"parts of a data set, not classes\. Name one of them, such as .*{parts[0]}, or"
-    ):
-        read_album(color_folder(tmp_path, names), ImageSettings(), Observer())
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        ([f"c{k}/0.png" for k in range(20)],
-         r"^There are 20 different labels in 20 labeled images, .*; put all images of a class into the folder that"),
-        ([f"cat/{k}.png" for k in range(12)], r"^Every labeled image has the label 'cat' \(12 images\); a classifier"),
-        (["cat/0.png", "dog/1.png"], r"^Only 2 images are labeled \('cat' 1, 'dog' 1\)"),
-        ([f"{'cat' if k < 3 else 'dog'}/{k}.png" for k in range(20)],
-         "^The class 'cat' has 3 labeled images, .*; label more images of it"),
-    ],
-)  # fmt: skip
-def test_labels_by_folders_are_refused_in_words_for_folders(tmp_path, names, words):
-    with pytest.raises(DataError, match=words):
-        read_album(color_folder(tmp_path, dict.fromkeys(names)), ImageSettings(), Observer())
-
-
-def test_a_class_of_copies_cannot_be_held_out(tmp_path):
-    names = {f"{'ab'[k % 2]}/{k:02}.png": None for k in range(20)}
-    copies = {f"c/{k}.png": "c/0.png" for k in range(1, 8)}
-    folder = color_folder(tmp_path / "scans", names | {"c/0.png": None} | copies)
-    album = read_album(folder, ImageSettings(), Observer())
-    with pytest.raises(DataError, match=r"class 'c' is in too few different images: .*; label more, or use holdout=0"):
-        images_to_hold_out(album, ImageSettings())
-
-
-def test_a_class_may_be_called_test(tmp_path):
-    names = {f"{('test', 'train')[k % 2]}/{k}.png": None for k in range(20)}
-    assert read_album(color_folder(tmp_path, names), ImageSettings(), Observer()).target.classes == ["test", "train"]
 
 
 def test_a_folder_is_inspected_without_training_anything(place, capsys):
