@@ -23,7 +23,7 @@ from dips._persistence.checks import PREPARATION, check_answers, check_manifest,
 from dips._persistence.probe import try_elsewhere
 from dips._spark.executors import task_cpus
 from dips._spark.predictions import predicted_frame
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, decided
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
 from dips._tools.npz import read_arrays
 from dips._tools.wording import some_of
@@ -87,7 +87,7 @@ class SavedModel:
 
     def decide(self, p: Array) -> Array:
         """Positions among the classes that class probabilities (n, C) decide for."""
-        return (p if self._costs is None else p * self._costs).argmax(axis=1)
+        return decided(p, self._costs)
 
     @property
     def _costs(self) -> Array | None:

@@ -11,7 +11,7 @@ import pandas as pd
 from dips._files.columns import Schema
 from dips._files.read import Table
 from dips._files.target import Target
-from dips._tools.arrays import Array, Rows
+from dips._tools.arrays import Array, Rows, decided
 
 if TYPE_CHECKING:
     from dips._report.segments import UnevenValues
@@ -93,4 +93,4 @@ class TableFindings:
 
     def decide(self, p: Array) -> Array:
         """Codes of the labels that are predicted, given class probabilities (n, C)."""
-        return (p if self.deciding_costs is None else p * self.deciding_costs).argmax(axis=1)
+        return decided(p, self.deciding_costs)

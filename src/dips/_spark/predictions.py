@@ -15,7 +15,7 @@ from dips._spark import worker
 from dips._spark.identity import quoted
 from dips._spark.pool import ddl, ddl_of_arrow
 from dips._spark.worker import ROW, Reader
-from dips._tools.arrays import Array, Rows
+from dips._tools.arrays import Array, Rows, decided
 from dips.exceptions import InputError
 
 
@@ -74,6 +74,6 @@ class Predictions:
     def __call__(self, rows: Rows, X: Any) -> dict[str, Any]:
         """Predict."""
         p = self.predict(X)
-        decided = (p if self.costs is None else p * self.costs).argmax(axis=1)
+        codes = decided(p, self.costs)
         of_class = {f"probability_{c}": p[:, k] for k, c in enumerate(self.classes)}
-        return {self.name: self.classes[decided], "probability": p[np.arange(len(p)), decided]} | of_class
+        return {self.name: self.classes[codes], "probability": p[np.arange(len(p)), codes]} | of_class

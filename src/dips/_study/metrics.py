@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, decided
 from dips._tools.resampling import resample_weights
 from dips._tools.shares import wilson
 from dips._tools.wording import option, some_of
@@ -82,7 +82,7 @@ def _f1(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
 
 def _cost(codes: Array, p: Array, positive: int, costs: Array) -> Callable[[Array], float]:
     """Mean cost of a row, where the class is answered that is expected to cost least."""
-    paid = np.where((p * costs).argmax(axis=1) == codes, 0.0, costs[codes])
+    paid = np.where(decided(p, costs) == codes, 0.0, costs[codes])
     return lambda w: float((w * paid).sum() / w.sum())
 
 

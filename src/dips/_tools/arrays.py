@@ -14,6 +14,18 @@ Rows: TypeAlias = NDArray[np.intp]
 _FEW = 16
 
 
+def decided(p: Array, costs: Array | None = None) -> Array:
+    """Return the class (n,) that probabilities (n, C) decide for: the most probable, or the one dearest to miss.
+
+    Examples
+    --------
+    >>> p = np.array([[0.7, 0.3], [0.9, 0.1]])
+    >>> decided(p), decided(p, costs=np.array([1, 4]))
+    (array([0, 0]), array([1, 0]))
+    """
+    return np.asarray((p if costs is None else p * costs).argmax(axis=1))
+
+
 def row_max(p: Array) -> Array:
     """Return the greatest of each row of a matrix (n, C).
 
