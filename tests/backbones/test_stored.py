@@ -138,11 +138,11 @@ def test_categories_of_xgboost_as_it_writes_them_are_fine():
     check_categories(recorded(numbers, names, segments=[0, 3, 5], order=[0, 1, 2, 0, 1]), 2)
 
 
-def test_a_category_that_the_library_has_not_seen_is_one_sentence(tmp_path):
+def test_what_the_library_says_of_a_table_that_it_cannot_read_is_one_sentence(tmp_path):
     backbone = XGBClassifier(n_estimators=5, enable_categorical=True)
     save_model(CuratedClassifier(backbone, curator="none").fit(FRAME, Y), tmp_path / "model")
-    other = FRAME.assign(ward=pd.Categorical(["west"] * len(FRAME)))
-    with pytest.raises(ModelError, match=r"The model cannot answer for this table: .*west"):
+    other = FRAME.assign(ward=pd.Series(["west"] * len(FRAME), dtype=object))
+    with pytest.raises(ModelError, match=r"^The model cannot answer for this table: DataFrame.dtypes .*\.$"):
         load_model(tmp_path / "model").predict(other)
 
 

@@ -1,4 +1,4 @@
-"""Categories that rows in memory and rows read part by part have in common."""
+"""Categories that rows in memory and rows read part by part have in common, and those that training did not have."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from dips._tools.warnings import warn
 from dips._tools.wording import some_of
 from dips.exceptions import InputError
 
@@ -46,6 +47,14 @@ def with_categories(X: Any, categories: Categories) -> Any:
                 f"{some_of(map(repr, strange))}. Give the column of X these categories too."
             )
     return X.astype(categories) if categories else X
+
+
+def warn_of_unknown(name: Any, value: Any, known: Any) -> None:
+    """Say that a column holds no category that the training had."""
+    warn(
+        f"No value of column {name!r} is known from training (now it holds {value!r}, training held {known!r}), so all "
+        "are read as missing; write them as they were in training."
+    )
 
 
 def _followed_by(dtype: pd.CategoricalDtype, values: pd.Series) -> pd.CategoricalDtype:

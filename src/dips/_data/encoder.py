@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from dips._data.categories import warn_of_unknown
 from dips._data.columns import NESTED, as_floats, category_order, column_values, refuse_infinite
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._tools.arrays import Array
-from dips._tools.warnings import warn
 from dips.exceptions import InputError, InputTypeError
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, pd.Period, np.datetime64, np.timedelta64)
@@ -122,7 +122,7 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             ranks = {c: float(rank) for rank, c in enumerate(categories)}
             codes = [ranks.get(v, np.nan) for v in distinct]
             if distinct and categories and np.isnan(codes).all():
-                _warn_of_unknown(name, distinct[0], categories[0])
+                warn_of_unknown(name, distinct[0], categories[0])
         return np.array([*codes, np.nan])[positions]  # a missing value is at -1, the last
 
     def __sklearn_tags__(self) -> Any:
@@ -173,13 +173,6 @@ def _reads_as(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if np.isfinite(number) else None
-
-
-def _warn_of_unknown(name: Any, value: Any, known: Any) -> None:
-    warn(
-        f"No value of column {name!r} is known from training (now it holds {value!r}, training held {known!r}), so all "
-        "are read as missing; write them as they were in training."
-    )
 
 
 def _as_number(name: Any, value: Any) -> float:

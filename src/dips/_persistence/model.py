@@ -77,7 +77,7 @@ class SavedModel:
             return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
         except DipsError:
             raise
-        except Exception as error:  # a category that the library has not seen, or a model that somebody changed
+        except Exception as error:  # a column that the library cannot read, or a model that somebody changed
             raise ModelError(f"The model cannot answer for this table: {_reason(error)}.") from error
 
     def predict(self, data: Any) -> Array:

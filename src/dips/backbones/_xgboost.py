@@ -15,6 +15,7 @@ from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, TableBatches, probabilities, random_tree_parameters
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_xgboost import check_xgboost
+from dips.backbones._xgboost_categories import with_known_categories
 from dips.exceptions import InputError
 
 _MISSING = "dips_missing"  # an attribute of a stored booster
@@ -121,6 +122,10 @@ class XGBoost(StagedBackbone):
         booster = xgboost.train(params, rows, estimator.get_num_boosting_rounds())
         estimator.load_model(booster.save_raw("ubj"))
 
+    def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
+        """Class probabilities (n, C); categories that the training did not have are missing."""
+        return super().predict_proba(estimator, with_known_categories(estimator, X))
+
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count boosting rounds, not trees: one round grows a tree per class."""
         return int(estimator.get_booster().num_boosted_rounds())
@@ -131,7 +136,7 @@ class XGBoost(StagedBackbone):
 
         params = estimator.get_params()
         rows = xgboost.DMatrix(
-            X,
+            with_known_categories(estimator, X),
             missing=params["missing"],
             enable_categorical=bool(params["enable_categorical"]),
             nthread=params["n_jobs"],
