@@ -158,3 +158,15 @@ def test_skewed_classes_are_left_as_they_are(curator, shares):
     X = y[:, None] + np.linspace(0, 0.1, y.size)[:, None]
     PseudoLabelClassifier(XGBClassifier(n_estimators=50), labeler=labeler, curator=curator, n_rounds=2).fit(X, y, X)
     assert seen[0] == pytest.approx(shares)
+
+
+def test_the_second_opinion_is_trained_with_the_weights_of_the_rows():
+    rng = np.random.RandomState(0)
+    truth, is_flipped = np.arange(300) % 2, rng.rand(300) < 0.4
+    X = (truth + 0.3 * rng.normal(size=300))[:, None]
+    y, weights = np.where(is_flipped, 1 - truth, truth), np.where(is_flipped, 0.01, 1.0)
+    stump = XGBClassifier(n_estimators=1, max_depth=1, learning_rate=1e-3)  # right less often than any second opinion
+    model = CuratedClassifier(stump, curator="adaptive", random_state=0)
+    second = linear_out_of_fold(X, y, 2, 5, weights=weights)
+    np.testing.assert_allclose(model.fit(X, y, weights).curator_.answers_, second)
+    assert (second.argmax(axis=1) == truth).mean() > 0.9

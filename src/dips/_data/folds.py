@@ -10,6 +10,19 @@ from dips._data.grouped_folds import grouped_folds
 from dips._tools.arrays import Array, Rows
 
 
+def strata(labels: Array, weights: Array | None) -> Array:
+    """Return what folds deal out evenly: classes, and in each class those rows apart that weigh nothing.
+
+    So every training part has rows of each class that weigh something.
+
+    Examples
+    --------
+    >>> strata(np.array([0, 0, 1, 1]), np.array([0.5, 0.0, 2.0, 1.0]))
+    array([0, 1, 2, 2])
+    """
+    return labels if weights is None else 2 * labels + (weights <= 0)
+
+
 def training_and_test(
     labels: Array, n_folds: int, order: Rows, groups: Array | None = None
 ) -> Iterator[tuple[Array, Array]]:

@@ -28,6 +28,7 @@ def gather_evidence(
     out_of_fold: Callable[[int], Array],
     at: Rows | None = None,
     groups: Array | None = None,
+    weights: Array | None = None,
 ) -> Evidence:
     """Put together what is known of the rows to be judged.
 
@@ -40,6 +41,7 @@ def gather_evidence(
     out_of_fold : gives (n_given, C) probabilities of the rows with given labels, from models that did not see them
     at : (m,) where the rows stand in the dynamics; None if the dynamics hold these rows and no others
     groups : (m,) rows that belong together, if any do
+    weights : (m,) sample weights, if there are any
     """
     shown: Rows | slice = slice(None) if at is None else at  # a slice copies nothing
 
@@ -59,6 +61,7 @@ def gather_evidence(
         features=features,
         out_of_fold=spread_out_of_fold,
         groups=groups,
+        weights=weights,
     )
 
 

@@ -169,6 +169,7 @@ class Rounds:
             out_of_fold=lambda n_folds: self.trainer.out_of_fold(rows[is_given], labels[is_given], n_folds),
             at=positions,
             groups=self.trainer.groups_of(rows),
+            weights=self.trainer.weights_of(rows),
         )
         useful = judge(self.curator, evidence, state.is_verified[rows], self.trainer.weighs(rows))
         state.judge(rows, useful, evidence.confidence, evidence.aleatoric)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from dips._data.containers import n_rows, take
-from dips._data.folds import training_and_test
+from dips._data.folds import strata, training_and_test
 from dips._data.pool import BATCH, NumberedPool, as_pool
 from dips._dynamics import Dynamics, Moments, Watch, check_probabilities
 from dips._tools.arrays import Array, Rows
@@ -148,11 +148,12 @@ class Trainer:
         return None if self.groups is None else self.groups[rows]
 
     def strata_of(self, rows: Rows, labels: Array) -> Array:
-        """Return what folds deal out evenly: classes, and in each class those rows apart that weigh nothing.
+        """Return what folds of the given rows deal out evenly."""
+        return strata(labels, self.weights_of(rows))
 
-        So every training part has rows of each class that weigh something.
-        """
-        return labels if self.sample_weight is None else 2 * labels + ~self.weighs(rows)
+    def weights_of(self, rows: Rows) -> Array | None:
+        """Return the sample weights of the given rows of the pool, where there are any."""
+        return None if self.sample_weight is None else self.sample_weight[rows]
 
     def weighs(self, rows: Rows) -> Array:
         """Mask of those of the given rows that weigh something."""

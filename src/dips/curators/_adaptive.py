@@ -84,8 +84,8 @@ class Adaptive(Curator):
         labels, features = evidence.labels[given], take(evidence.features(), given)
         p = evidence.out_of_fold(self.n_folds)[given]
         if np.ndim(features) == 2 or sp.issparse(features):
-            groups = None if evidence.groups is None else evidence.groups[given]
-            second = linear_out_of_fold(features, labels, evidence.n_classes, self.n_folds, groups)
+            groups, weights = (None if a is None else a[given] for a in (evidence.groups, evidence.weights))
+            second = linear_out_of_fold(features, labels, evidence.n_classes, self.n_folds, groups, weights)
             w = weight_of_second(p, second, labels)
             p = (1 - w) * p + w * second
         self.noise_rate_ = noise_rate(p, labels)

@@ -32,6 +32,7 @@ class Evidence:
     out_of_fold : function of a number of folds
         Returns cross-validated probabilities (m, C) of the rows with given labels; NaN for the others.
     groups : (m,) group of each row, which no fold may divide; None if there are no groups
+    weights : (m,) sample weight of each row; None if no weights were given
     """
 
     labels: Array
@@ -44,6 +45,7 @@ class Evidence:
     features: Callable[[], Any]
     out_of_fold: Callable[[int], Array]
     groups: Array | None = None
+    weights: Array | None = None
 
     @property
     def confidence(self) -> Array:
