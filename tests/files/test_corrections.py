@@ -84,6 +84,32 @@ def test_a_key_that_rows_share_is_refused():
     refused("2 rows of the table have", keys=pd.DataFrame({"patient": list("aabc")}), patient=["a"], label=["ill"])
 
 
+@pytest.mark.parametrize("column", ["given_label", "given"])
+def test_a_row_without_a_key_that_has_another_label_than_was_looked_at_is_refused(column):
+    refused(
+        r"\(about row 2\) is about the label 'ill', but that of the row is 'well'. Rows are found by their number",
+        **{"row": [1, 2], column: ["ill", "ill"], "label": ["well", "keep"]},
+    )
+    refused("is about the label 'ill', but that of the row is missing", row=[4], **{column: ["ill"]}, label=["well"])
+
+
+def test_what_was_looked_at_may_be_corrected_in_the_table_already():
+    lines = corrections(row=[1, 2, 4], given_label=["well", "well", "ill"], label=["ill", "keep", "unlabeled"])
+    assert lines.apply(Y).y.tolist() == Y
+
+
+def test_what_was_looked_at_may_be_unknown_or_no_class():
+    lines = corrections(row=[1, 2, 3], given_label=[None, "healthy", "ill"], label=["well", "ill", "keep"])
+    assert lines.apply(Y).y.tolist() == ["well", "ill", "ill", None]
+
+
+def test_a_key_finds_its_row_whatever_label_it_has_now():
+    after = corrections(patient=["p2"], given_label=["ill"], label=["ill"]).apply(Y, KEYS)
+    assert after.y.tolist()[1] == "ill"
+    after = corrections(patient=["p1"], given_label=["well"], label=["keep"]).apply(Y, KEYS)
+    assert after.verified.tolist() == [True, False, False, False]
+
+
 def test_a_row_named_twice_is_refused():
     refused("as 'ill' and as 'well'; keep one line per row", row=[1, 1], label=["ill", "well"])
     refused("same row as an earlier one; keep", row=[1, 1], label=["ill", "ill"])

@@ -158,7 +158,7 @@ def test_help_results_and_theme(browser, serve):
         if (browser.downloads / "corrections.csv").exists():
             break
         time.sleep(0.05)
-    assert (browser.downloads / "corrections.csv").read_text().startswith("row,patient,label,reviewer,time")
+    assert (browser.downloads / "corrections.csv").read_text().startswith("row,patient,given_label,label,reviewer,time")
     press(browser, Keys.ESCAPE)
     background = "return getComputedStyle(document.body).backgroundColor"
     before = browser.execute_script(background)

@@ -44,8 +44,9 @@ def made(desk, name):
 def test_corrections_are_what_fit_reads(reviewed):
     frame = corrections_frame(reviewed).set_index("row")
     rows, given = reviewed.queue.rows, reviewed.material.given
-    assert list(frame.columns) == ["patient", "label", "reviewer", "time"]
+    assert list(frame.columns) == ["patient", "given_label", "label", "reviewer", "time"]
     assert sorted(frame.index) == sorted(rows[:4])
+    assert frame["given_label"].to_dict() == {row: given[row] for row in rows[:4]}
     assert frame.loc[rows[0], "label"] not in ("keep", given[rows[0]])
     assert frame.loc[rows[2], "label"] == "keep"
     assert frame.loc[rows[3], "label"] == "unlabeled"

@@ -26,7 +26,7 @@ def test_corrections_come_back_and_audit_takes_them(judged, tmp_path):
         for row in rows:
             correct(review._desk, "anna", row)
         corrections = review.corrections()
-        assert corrections.columns.tolist() == ["row", "patient", "label", "reviewer", "time"]
+        assert corrections.columns.tolist() == ["row", "patient", "given_label", "label", "reviewer", "time"]
         corrections.to_csv(tmp_path / "corrections.csv", index=False)
         assert review.corrections(tmp_path / "corrections.csv")["label"].tolist() == corrections["label"].tolist()
         again = audit(

@@ -65,6 +65,18 @@ def test_fit_takes_up_the_review_of_a_run_and_a_second_review_adds_to_it(finishe
     assert sum(a != b for a, b in lines) == n_wrong
 
 
+def test_a_second_review_remembers_which_labels_the_first_has_looked_at(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 4)
+    path, _ = corrections_of_run(Run(tmp_path / "run"))
+    again = {"id": ("patient",), "time_limit": 1e-6, "corrections": path}
+    second = desk_of_run(fit(tmp_path / "patients.csv", "outcome", tmp_path / "run-2", **again))
+    row = desk.queue.rows[0]
+    correct(second, "anna", second.queue.rows[0])
+    lines = corrections_frame(second).set_index("row")["given_label"]
+    assert lines[row] == desk.material.given[row] != second.material.given[row]
+
+
 def test_the_review_can_be_taken_up_without_its_table(finished, tmp_path):
     desk = desk_in(finished, tmp_path)
     with pytest.raises(

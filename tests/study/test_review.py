@@ -150,6 +150,17 @@ def test_runs_that_count_costs_are_compared_by_them(place, before, after, tmp_pa
     comparison = compare_runs(before, run)
     assert comparison["scores"]["verified"]["after"]["cost"]["gain"]
     assert "cost per row *" in render_difference(comparison)
+    assert comparison["caution"].startswith("The two runs do not decide by the same costs. Here both answer as")
+
+
+def test_without_verified_labels_the_rows_that_have_none_are_not_scored_again(before, tmp_path):
+    shutil.copytree(before.folder, tmp_path / "again")
+    assert compare_runs(before, Run(tmp_path / "again"))["scores"]["others"] is None
+
+
+def test_a_run_says_what_it_is(before):
+    n_suspects = len(before.suspects())
+    assert repr(before).startswith(f"Run in {before.folder}: 300 labels, {n_suspects} suspect; see suspects()")
 
 
 def test_a_run_that_costs_decide_is_described_by_the_labels_that_it_predicts(place, tmp_path):
@@ -272,3 +283,18 @@ def test_nothing_of_the_data_becomes_markup_on_the_page(before, after):
     page = render_difference(comparison)
     assert "<img" not in page
     assert "&lt;img" in page
+
+
+def test_without_an_id_rows_go_by_their_number_which_is_said_and_checked(tmp_path):
+    table = TABLE.drop(columns=["patient", "seen"])
+    listed = audit(table, target="outcome").suspects()[["row", "given_label"]].head(5)
+    listed.assign(label="keep").to_csv(tmp_path / "corrections.csv", index=False)
+    told = {"target": "outcome", "corrections": tmp_path / "corrections.csv"}
+    notes = audit(table, **told).findings.notes
+    assert any("tells its rows by their number alone, so they must be those that were checked" in n for n in notes)
+    with pytest.raises(DataError, match="Rows are found by their number here, so the table must be the one that was"):
+        audit(table.sort_values("age", ignore_index=True), **told)
+
+
+def test_with_an_id_nothing_is_said_of_numbers(place, after):
+    assert not any("number alone" in note for note in after.summary["notes"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KEEP, UNLABEL = "keep", "unlabeled"
+_LOOKED_AT = ("given_label", "given")  # columns of lists and pages with the label that somebody has looked at
 _FIRST = {"row": 1, "image": 0}  # columns that count rows, and the number of the first row
 _LONGEST_NUMBER = 18  # digits of a row's
 _STARTS_A_FORMULA = ("=", "+", "-", "@")
@@ -84,8 +85,11 @@ class Corrections:
         """
         read = encode_values(y)
         known = {str(c): code for code, c in enumerate(read.classes.tolist())}
-        rows = self.find(read.codes.size, {} if keys is None else key_columns(read_table(keys)))
+        named = {} if keys is None else key_columns(read_table(keys))
+        rows = self.find(read.codes.size, named)
         self._refuse_repeated(rows)
+        if self.go_by_number(named):
+            self._refuse_other_labels(rows, read.codes, known)
         codes, verified = read.codes.copy(), np.zeros(read.codes.size, dtype=bool)
         for line, (row, label) in enumerate(zip(rows, self.labels, strict=True)):
             codes[row] = self._code(line, label, known, int(codes[row]))
@@ -103,13 +107,22 @@ class Corrections:
             raise DataError(f"{self._line(line)} says 'keep', but the row has no label to keep; write a class.")
         if label in (KEEP, UNLABEL):
             return given if label == KEEP else -1
-        name = next((form for form in _forms(label) if form in known), None)
+        name = _known_as(label, known)
         if name is None:
             raise DataError(
                 f"{self._line(line)} gives the label {label!r}; write 'keep', 'unlabeled' or a class of the table: "
                 f"{some_of(known)}."
             )
         return known[name]
+
+    @property
+    def looked_at(self) -> list[str | None]:
+        """The label that somebody has looked at on each line, None where the file does not say it."""
+        return next((self.columns[name] for name in _LOOKED_AT if name in self.columns), [None] * len(self))
+
+    def go_by_number(self, keys: Iterable[str]) -> bool:
+        """Whether rows are found by their numbers alone, because the file has none of the columns of keys."""
+        return not any(name in self.columns for name in keys)
 
     def find(self, n_rows: int, keys: dict[str, list[str | None]]) -> Rows:
         """Position of each line's row: by its number, where the row still has the key, or else by the key."""
@@ -149,6 +162,23 @@ class Corrections:
             )
         return matching[0]
 
+    def _refuse_other_labels(self, rows: Rows, codes: Array, known: dict[str, int]) -> None:
+        """Refuse a line about a class that its row does not have, so that the row is not the one that was looked at.
+
+        A table in which the correction was made already has the label of the line.
+        """
+        for line, (row, cell) in enumerate(zip(rows, self.looked_at, strict=True)):
+            seen, said = (_known_as(text, known) for text in (cell, self.labels[line]))
+            corrected = -1 if self.labels[line] == UNLABEL else known.get(said or "")
+            if seen is None or codes[row] in (known[seen], corrected):
+                continue
+            now = next((repr(name) for name, code in known.items() if code == codes[row]), "missing")
+            raise DataError(
+                f"{self._line(line)} is about the label {seen!r}, but that of the row is {now}. Rows are found by "
+                "their number here, so the table must be the one that was checked, with its rows in the same order; "
+                "or give both an id."
+            )
+
     def _refuse_repeated(self, rows: Rows) -> None:
         first: dict[int, int] = {}
         for line, row in enumerate(rows.tolist()):
@@ -162,7 +192,7 @@ class Corrections:
 
     def _line(self, line: int) -> str:
         """What a line is about, to begin a message with."""
-        row, names = self.rows[line], {"label", "reviewer", "time"}
+        row, names = self.rows[line], {"label", "reviewer", "time", *_LOOKED_AT}
         key = next((c[line] for name, c in self.columns.items() if name not in names and c[line] is not None), None)
         about = f"row {row + 1}" if row is not None else f"{key!r}" if key is not None else "no row"
         return f"A line of {self.source} (about {about})"
@@ -246,6 +276,11 @@ def _forms(cell: str) -> list[str]:
     if cell.endswith(".0"):
         forms.append(cell[:-2])
     return forms
+
+
+def _known_as(cell: str | None, known: dict[str, int]) -> str | None:
+    """Return the class that a text names, if it does."""
+    return None if cell is None else next((form for form in _forms(cell) if form in known), None)
 
 
 def _key_forms(key: Sequence[str | None]) -> list[tuple[str | None, ...]]:

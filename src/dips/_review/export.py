@@ -22,7 +22,7 @@ from dips._review.material import CORRECTION, Material, SourceFile
 from dips._review.store import KEEP, UNLABELED, Event
 from dips.exceptions import ReviewError
 
-_RESERVED = ("row", "image", "label", "reviewer", "time")
+_RESERVED = ("image", *CORRECTION)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def corrections_frame(desk: Desk) -> pd.DataFrame:
     m, settled = desk.material, desk.decisions.settled()
     lines = {record["row"]: record for record in m.earlier.to_dict("records")}
     for row, answer in settled.items():
-        said = {"row": row, "label": _correction(answer, m.classes)}
+        before = lines[row]["given_label"] if row in lines else m.given.get(row)
+        said = {"row": row, "given_label": before, "label": _correction(answer, m.classes)}
         lines[row] = said | {name: getattr(answer.event, name) for name in ("reviewer", "time")}
     rows = sorted(lines)
     frame = pd.DataFrame([lines[row] for row in rows], columns=list(CORRECTION), dtype=object)

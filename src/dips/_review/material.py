@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 ROW, KEY, GIVEN, SUGGESTED = "row", "key", "given", "suggested"
-CORRECTION = ("row", "label", "reviewer", "time")  # columns of corrections
+CORRECTION = ("row", "given_label", "label", "reviewer", "time")  # columns of corrections
 
 
 class Showing(Protocol):
@@ -60,7 +60,8 @@ class Material:
         (its place on the map), is_checkable (False for labels that were verified before)
     key_names : columns that name a row; none if rows are known by number
     keys : for each of those columns, the cell of every row, labeled or not, by the row's number
-    earlier : corrections that the run was made with: row, label (a class, "keep" or "unlabeled"), reviewer, time
+    earlier : corrections that the run was made with: row, given_label (None where that is not known), label (a class,
+        "keep" or "unlabeled"), reviewer, time
     checksum : of the run
     showing : shows rows
     curve : probability of a row's label along the training, by its position; None where it is not known

@@ -49,7 +49,10 @@ def labels_after_review(
     refuse_unusable(labels, target.name, target.origin, "after the corrections ")
     before = np.where(after.verified, target.codes, UNLABELED)
     verified = Verified((verified.mask | after.verified) & labels.is_labeled, before, error)
-    return replace(target, labels=labels), verified, [_note(target.codes, labels.codes, verified)]
+    notes = [_note(target.codes, labels.codes, verified)]
+    if corrections.go_by_number(ids):
+        notes.append(_by_number(corrections.source, target.origin.unit))
+    return replace(target, labels=labels), verified, notes
 
 
 def _marked(table: Table, column: str, target: Target) -> Array:
@@ -76,6 +79,13 @@ def _note(before: Array, after: Array, verified: Verified) -> str:
     parts += [counted(n_new, "is new", "are new")] if n_new else []
     parts += [f"{counted(n_unlabeled, 'row counts', 'rows count')} as unlabeled"] if n_unlabeled else []
     return f"{', '.join(parts)}{_in_doubt(verified.error)}."
+
+
+def _by_number(source: str, unit: str) -> str:
+    return (
+        f"{source} tells its {unit}s by their number alone, so they must be those that were checked, in that order; "
+        f"an id in both files is safer ({option('id')})."
+    )
 
 
 def _in_doubt(error: float) -> str:

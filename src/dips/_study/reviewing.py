@@ -249,7 +249,8 @@ def _earlier(run: Run, ids: list[str]) -> pd.DataFrame:
     keys = key_columns(read_table(pd.DataFrame(_keys(run.samples, ids)))) if ids else {}
     said = {name: corrections.columns.get(name, [None] * len(corrections)) for name in ("reviewer", "time")}
     rows = run.samples["row"].to_numpy()[corrections.find(len(run.samples), keys)]
-    return pd.DataFrame({"row": rows, "label": corrections.labels, **said}).astype({"label": object})
+    labels = {"given_label": corrections.looked_at, "label": corrections.labels}
+    return pd.DataFrame({"row": rows, **labels, **said}).astype(dict.fromkeys(labels, object))
 
 
 def _store(run: Run, material: Material) -> EventStore:
