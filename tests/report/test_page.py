@@ -164,3 +164,9 @@ def test_ticks_are_round_numbers_inside():
         ticks = nice_ticks(low, high)
         assert 2 <= len(ticks) <= 9
         assert all(low <= t <= high for t in ticks)
+
+
+def test_no_line_ends_between_a_number_and_its_percent_sign(page):
+    text = re.sub(r"(?s)<(script|style|svg).*?</\1>|<[^>]*>", "", page)
+    assert re.search(r"\d(\u00a0|&nbsp;)% of the labels", text)
+    assert re.findall(r".{20}\d %.{20}", text) == []

@@ -21,6 +21,7 @@ from dips._report.words import SHARES, amount, chosen_model, difference, percent
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
 _SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "page.js")  # each builds on those before
+_PERCENT = re.compile(r"(?<=\d) %")
 _SMALL = 0.3
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -51,6 +52,7 @@ def template(name: str) -> Template:
         loader=FunctionLoader(packaged),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=unparted,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -64,6 +66,19 @@ def template(name: str) -> Template:
 def packaged(name: str) -> str:
     """Return a file that comes with this package, as text."""
     return (files("dips._report") / name).read_text(encoding="utf-8")
+
+
+def unparted(value: Any) -> Any:
+    """Tie every percent sign of a text to its number, so that no line ends between the two; what is markup stays.
+
+    Examples
+    --------
+    >>> unparted("About 21 % of the labels")
+    'About 21\xa0% of the labels'
+    """
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return _PERCENT.sub("\u00a0%", value)
 
 
 def softly(name: Any) -> Markup:
