@@ -15,6 +15,7 @@ from PIL import Image
 from dips._paper.images.measures import _rehearse, labeled_part, noisy_labels, some_of, train_and_measure
 from dips.curators._choose import resolve_curator
 from dips.datasets._image_sets import ImageData
+from dips.vision._turns import outcome_of
 
 from ..vision.examples import CPU, PLAN, colors, pool, recipe
 
@@ -35,7 +36,8 @@ def data():
 
 def measured(curator, noise=0.2):
     labels = noisy_labels(data(), noise, 45, seed=0)
-    return train_and_measure(data(), labels, recipe(n_steps=9), PLAN, resolve_curator(curator, "images"), 0, CPU)
+    judge = resolve_curator(curator, "images")
+    return outcome_of(train_and_measure(data(), labels, recipe(n_steps=9), PLAN, judge, 0, CPU))
 
 
 def test_as_many_labels_of_each_class_are_shown():
@@ -114,7 +116,8 @@ def test_the_five_most_probable_classes_are_looked_at_where_there_are_more():
     X, _ = colors(120)
     many = ImageData(X, np.arange(120) % 8, X, np.arange(120) % 8)
     labels = labeled_part(many.y_train, 64, seed=0)
-    outcome = train_and_measure(many, labels, recipe(n_steps=3), PLAN, resolve_curator("none", "images"), 0, CPU)
+    judge = resolve_curator("none", "images")
+    outcome = outcome_of(train_and_measure(many, labels, recipe(n_steps=3), PLAN, judge, 0, CPU))
     assert outcome["accuracy"] <= outcome["top5"] <= 1
 
 

@@ -21,6 +21,7 @@ from dips.curators._choose import curator_names
 from dips.datasets import _image_sets as datasets
 from dips.datasets._download import Remote
 from dips.exceptions import DataError, UserError
+from dips.vision._turns import interleave
 
 from . import image_sets
 
@@ -121,6 +122,19 @@ def test_a_trial_says_what_computed_it_and_is_the_same_each_time():
         for point in outcome["curve"]:
             point.pop("elapsed_s")
     assert one == other
+
+
+def test_trials_side_by_side_come_to_what_each_comes_to_alone():
+    trials = [replace(TRIAL, curator=name, seed=seed) for seed, name in enumerate(("percentile", "none"))]
+    together = {}
+
+    def kept(k):
+        together[k] = yield from trials[k].proceed()
+
+    interleave([kept(k) for k in range(2)])
+    for k, trial in enumerate(trials):
+        assert together[k]["accuracy"] == (alone := trial.run())["accuracy"]
+        assert together[k]["curation"] == alone["curation"]
 
 
 def test_a_set_that_cannot_be_had_is_left_out_and_said_so(paper):

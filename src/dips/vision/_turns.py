@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from typing import TypeVar
 
 from dips.vision._training import Training
 
 _STEPS_PER_TURN = 8
+T = TypeVar("T")
 
 
 def steps(training: Training, until: int) -> Iterator[None]:
@@ -29,3 +31,12 @@ def interleave(advancing: Iterable[Iterator[None]]) -> None:
     """Advance several trainings in turn, and return when all are done."""
     for _ in in_turn(advancing):
         pass
+
+
+def outcome_of(advancing: Generator[None, None, T]) -> T:
+    """Advance one training to its end, and return what it returns."""
+    while True:
+        try:
+            next(advancing)
+        except StopIteration as end:
+            return end.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import warnings
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,11 +74,11 @@ def train_and_measure(
     curator: Curator,
     seed: int,
     device: torch.device,
-) -> dict[str, Any]:
+) -> Generator[None, None, dict[str, Any]]:
     """Train once; return how accurate the network became, how long it took, and how good the curation was.
 
-    The true labels are used only for the accuracy on the test images, and to count how many useful labels and how many
-    suspects are wrong.
+    It yields after every few steps, so that several can share one device. The true labels are used only for the
+    accuracy on the test images, and to count how many useful labels and how many suspects are wrong.
     """
     pool = ImagePool.of(data.X_train, labels, int(max(data.y_train.max(), data.y_test.max())) + 1, device)
     test = torch.as_tensor(data.X_test, device=device)
@@ -85,7 +86,7 @@ def train_and_measure(
         _rehearse(pool, recipe, curator, seed)
     account = _Account(pool.labeled_rows, labels != data.y_train)
     run = ImageRounds(pool, recipe, plan, clone(curator), seed, validation=(test, data.y_test), observer=account)
-    interleave([run.proceed()])
+    yield from run.proceed()
     last = account.curve[-1]
     return {
         "accuracy": last["accuracy"],

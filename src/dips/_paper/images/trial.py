@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,6 +72,12 @@ class ImageTrial:
 
     def run(self) -> dict[str, Any]:
         """Train and measure, on a GPU if there is one."""
+        from dips.vision._turns import outcome_of
+
+        return outcome_of(self.proceed())
+
+    def proceed(self) -> Generator[None, None, dict[str, Any]]:
+        """Do what :meth:`run` does, yielding after every few steps, so that several trials can share one GPU."""
         import torch
 
         from dips._paper.images.measures import noisy_labels, some_of, train_and_measure
@@ -87,7 +94,7 @@ class ImageTrial:
         recipe = Recipe(self.network, method, schedule, self.batch_size, self.unlabeled_ratio)
         if self.pretrained:
             recipe = replace(recipe, pretrain_steps=usual_pretrain_steps(recipe, len(data.X_train)))
-        outcome = train_and_measure(
+        outcome = yield from train_and_measure(
             data,
             noisy_labels(data, self.noise, self.n_labeled, self.seed),
             recipe,
