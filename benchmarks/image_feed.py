@@ -1,12 +1,16 @@
 """Images a second: decoding of photographs, the feed of a streamed training, and what the training asks for.
 
 python benchmarks/image_feed.py --images 2000 --side 96 224 --network fast
+python benchmarks/image_feed.py --cold 100000
+
+`--cold` also streams made-up images from a file that the system's memory does not hold, like a set larger than memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import mmap
 import os
 import tempfile
 import time
@@ -34,6 +38,7 @@ def main() -> None:
     parser.add_argument("--network", default="fast")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--cold", type=int, default=0, help="made-up images in a file, to be read from the disk")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     print(f"torch {torch.__version__}, {options.device}, {os.cpu_count()} cores, {options.images:,} JPEG files")
@@ -43,6 +48,8 @@ def main() -> None:
         print(json.dumps({"bare decoding, one thread": round(decoded_per_second(folder))}), flush=True)
         for side in options.side:
             print(json.dumps(measured(folder, Path(place), side, options)), flush=True)
+            if options.cold:
+                print(json.dumps(from_disk(Path(place) / f"{side}.npy", side, options)), flush=True)
 
 
 def measured(folder: Path, place: Path, side: int, options: argparse.Namespace) -> dict[str, float]:
@@ -68,6 +75,33 @@ def measured(folder: Path, place: Path, side: int, options: argparse.Namespace) 
         "asked for by the training, images/s": round(n_drawn * steps["resident"]),
         "steps/s, images on the device": round(steps["resident"], 2),
         "steps/s, streamed": round(steps["streamed"], 2),
+    }
+
+
+def from_disk(path: Path, side: int, options: argparse.Namespace) -> dict[str, float]:
+    """Steps a second of a training whose images are read from the disk, and the megabytes that it reads."""
+    n, rng = options.cold, np.random.default_rng(0)
+    made = np.lib.format.open_memmap(path, "w+", np.uint8, (n, side, side, 3))
+    some = rng.integers(0, 256, (min(n, 1000), side, side, 3), dtype=np.uint8)
+    for first in range(0, n, len(some)):
+        made[first : first + len(some)] = some[: n - first]
+    made.flush()
+    images = np.load(path, mmap_mode="r")
+    labels = np.where(np.arange(n) < N_LABELED, np.arange(n) % N_CLASSES, -1)
+    recipe, device = Recipe(options.network, batch_size=options.batch_size), torch.device(options.device)
+    pool = ImagePool.of(images, labels, N_CLASSES, device, stream=True)
+    training = Training(pool, recipe, pool.labeled_rows, seed=0)
+    for memory_map in (made._mmap, images._mmap):
+        memory_map.madvise(mmap.MADV_DONTNEED)
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    steps = per_second(training.step, options.steps, device)
+    megabytes = sum(_sizes(recipe)) * side * side * 3 / 1e6
+    return {
+        "side": side,
+        "GB in the file": round(n * side * side * 3 / 1e9, 2),
+        "steps/s, streamed from the disk": round(steps, 2),
+        "MB/s of images": round(megabytes * steps),
     }
 
 
