@@ -7,9 +7,11 @@ from functools import partial
 from pathlib import Path
 
 import data
+import effective_labels
 import harness
 import network_report
 import numpy as np
+import pandas as pd
 import pytest
 import small
 
@@ -110,3 +112,15 @@ def test_the_network_is_compared_with_the_best_of_the_others_over_tables():
 def test_tasks_that_a_model_could_not_fit_are_left_out():
     records = [scores("network", 0.7), scores("x", 0.6), scores("network", 0.9, seed=1)]
     assert [record["seed"] for record in network_report.complete(records)] == [0, 0]
+
+
+def test_dirty_labels_are_worth_as_many_clean_ones_as_carry_their_information():
+    assert effective_labels.worth(400, 0.2) == 144
+    assert effective_labels.worth(1600, 0.4) == 64
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_score_is_found_on_the_curve_of_clean_labels(sign):
+    curve = sign * pd.DataFrame({10: [0.6, 0.5], 100: [0.7, 0.8], 1000: [0.8, 0.9]})
+    place = effective_labels.place_on(curve, sign * pd.Series([0.6, 0.7]))
+    assert np.exp(place) == pytest.approx(np.sqrt(10 * 100))
