@@ -1,6 +1,8 @@
 """The network in NumPy: equal to PyTorch's, whatever the chunks and threads, and safe to read from a file."""
 
+import json
 import pickle
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -8,10 +10,9 @@ import pytest
 from dips.exceptions import ModelError
 from dips.network import _inference, export
 from dips.network._beliefs import context_size
-from dips.network._encoding import Codes, Columns, marks_of
-from dips.network._inference import FrozenNetwork, threads
+from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
-from dips.network._settings import TINY, NetworkSettings
+from dips.network._settings import TINY, ModelSettings, NetworkSettings
 from dips.network._weights import SHIPPED, Weights
 
 ROWS, CONTEXT, LABELED, CLASSES = 90, 60, 30, 3
@@ -42,34 +43,33 @@ def read(network, values, given, seed=0):
 
 
 def both_ways(weights, values, given):
-    """Logits of all rows by PyTorch and by NumPy under the same codes."""
+    """Logits of all rows by PyTorch and by NumPy under the same names and order of columns."""
     torch = pytest.importorskip("torch")
     from dips.network._cells import encode
     from dips.network._model import Network
     from dips.network._prior._draws import Draws
 
+    frozen = FrozenNetwork(weights)
+    reading = Reading(frozen, values[:CONTEXT], CATEGORICAL, given, CLASSES, 1, 0)
+    (view,) = reading._views(1)
+    named = [torch.as_tensor(code)[None] for code in (view.codes.levels, view.codes.tokens)]
+    draws = Draws("cpu", 7)
+    draws.normal = lambda *shape: named.pop(0)
+    table = torch.as_tensor(values[:, view.order], dtype=torch.float32)[None]
+    flags, labels = torch.as_tensor(CATEGORICAL[view.order])[None], torch.as_tensor(given[:LABELED])[None]
+    cells = encode(table, flags, labels, CLASSES, CONTEXT, 4, draws, weights.settings)
+    cells.class_code = torch.as_tensor(view.codes.classes)[None]
     model = Network(weights.settings)
     model.load_state_dict({name: torch.as_tensor(array) for name, array in weights.arrays.items()})
-    table, flags = torch.as_tensor(values, dtype=torch.float32)[None], torch.as_tensor(CATEGORICAL)[None]
-    labels = torch.as_tensor(given[:LABELED])[None]
-    cells = encode(table, flags, labels, CLASSES, CONTEXT, 4, Draws("cpu", 7), weights.settings)
     with torch.no_grad():
         theirs = model(cells, CONTEXT)[0].numpy()
-    levels = Draws("cpu", 7).normal(1, 5, 4, weights.settings.code_width)[0].numpy()
-    codes = Codes(levels, cells.token_code[0].numpy(), cells.class_code[0].numpy())
-
-    frozen = FrozenNetwork(weights)
-    described = Columns.of(values[:CONTEXT], CATEGORICAL).cells(values, codes, weights.settings)
-    assert np.allclose(described, cells.cells[0].numpy(), atol=1e-4)
-    marks = marks_of(np.append(given, np.full(ROWS - CONTEXT, -1)), CLASSES)
-    x = frozen.tokens(described, codes.tokens, marks, codes.classes)
-    with threads(1) as run:
-        context = frozen.read(x[:CONTEXT].copy(), CLASSES, run)
-    return theirs, np.concatenate([context.logits, frozen.ask(context, x[CONTEXT:].copy())])
+    asked = frozen.ask(view.context, reading._tokens(values[CONTEXT:, view.order], view))
+    return theirs, np.concatenate([view.context.logits, asked])
 
 
-def test_numpy_and_pytorch_agree(values, given):
-    theirs, ours = both_ways(Weights.random(TINY.model, 0), values, given)
+@pytest.mark.parametrize("hints", [True, False])
+def test_numpy_and_pytorch_agree(values, given, hints):
+    theirs, ours = both_ways(Weights.random(replace(TINY.model, hints=hints), 0), values, given)
     assert np.ptp(theirs) > 0.5
     assert np.abs(ours - theirs).max() < 1e-4
 
@@ -138,6 +138,13 @@ def test_weights_come_back_from_their_file(tmp_path):
     again = Weights.load(tmp_path / "w.npz")
     assert again.settings == TINY.model
     assert all(np.array_equal(again.arrays[name], array) for name, array in weights.arrays.items())
+
+
+def test_weights_of_before_there_were_hints_take_none(tmp_path):
+    settings = asdict(TINY.model)
+    del settings["hints"]
+    assert not ModelSettings.from_json(json.loads(json.dumps(settings))).hints
+    assert ModelSettings.from_json(json.loads(json.dumps(asdict(TINY.model)))).hints
 
 
 def test_damaged_weights_are_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -183,6 +184,20 @@ def test_a_network_that_has_grown_deeper_answers_the_same(tmp_path, cells):
         trainer.start_from(tmp_path / "weights.npz")
         answers.append(trainer.model(cells, 12))
     assert torch.allclose(*answers, atol=1e-5)
+
+
+def test_a_network_that_begins_to_take_hints_answers_the_same(tmp_path, cells):
+    Weights.random(replace(TINY.model, hints=False), 3).save(tmp_path / "weights.npz")
+    trainer = NetworkTrainer(TINY, torch.device("cpu"))
+    trainer.start_from(tmp_path / "weights.npz")
+    deaf = Network(replace(TINY.model, hints=False))
+    deaf.load_state_dict(
+        {name: torch.as_tensor(array) for name, array in Weights.load(tmp_path / "weights.npz").arrays.items()}
+    )
+    silent = Cells(cells.cells, cells.token_code, cells.marks[..., :2], cells.class_code, cells.present)
+    assert torch.allclose(trainer.model(cells, 12), deaf(silent, 12), atol=1e-5)
+    with pytest.raises(ModelError, match="cannot grow"):
+        Weights.random(TINY.model, 3).grown(replace(TINY.model, hints=False))
 
 
 def test_every_block_of_a_grown_network_learns(tmp_path, cells):

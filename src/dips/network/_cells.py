@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from ._hints import fit_hints
 from ._prior._draws import Draws
 from ._settings import ModelSettings
 
@@ -19,7 +20,7 @@ class Cells:
 
     cells: Tensor  # (B, N, tokens, columns of a token × numbers of a cell)
     token_code: Tensor  # (B, tokens, code) random names of the tokens
-    marks: Tensor  # (B, N, C, 2) is the row labeled; with this class
+    marks: Tensor  # (B, N, C, marks) is the row labeled; with this class; hints
     class_code: Tensor  # (B, C, code) random names of the classes
     present: Tensor  # (B, C) does any label name this class
 
@@ -51,10 +52,12 @@ def encode(
         ],
         -1,
     )
+    marks, present = _marks(given, rows, classes)
+    if settings.hints:
+        marks = torch.cat([marks, _hints(described, given, classes, settings)], -1)
     group = settings.columns_per_token
     tokens = settings.tokens_of(columns)
     described = functional.pad(described, (0, 0, 0, tokens * group - columns))
-    marks, present = _marks(given, rows, classes)
     return Cells(
         described.reshape(tables, rows, tokens, -1),
         draws.normal(tables, tokens, settings.code_width),
@@ -110,6 +113,14 @@ def _marks(given: Tensor, rows: int, classes: int) -> tuple[Tensor, Tensor]:
     named = functional.one_hot(given, classes).float()
     marks = torch.stack([torch.ones_like(named), named], -1)
     return functional.pad(marks, (0, 0, 0, 0, 0, rows - given.shape[1])), named.amax(1) > 0
+
+
+@torch.no_grad()
+def _hints(described: Tensor, given: Tensor, classes: int, settings: ModelSettings) -> Tensor:
+    """Hints (B, N, C, hints) for all rows, from those that are labeled."""
+    labeled = given.shape[1]
+    hints = fit_hints(torch, described[:, :labeled], functional.one_hot(given, classes).to(described.dtype), settings)
+    return torch.cat([hints.of_labeled(), hints.of_others(described[:, labeled:])], 1)
 
 
 def _class_codes(tables: int, classes: int, width: int, draws: Draws) -> Tensor:

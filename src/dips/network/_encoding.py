@@ -54,13 +54,12 @@ class Columns:
         return cls(np.asarray(categorical), np.array([max(1, column.size) for column in known]), mean, spread, known)
 
     def cells(self, values: Array, codes: Codes, settings: ModelSettings) -> Array:
-        """Rows as (n, tokens, columns of a token × numbers of a cell)."""
+        """Rows as (n, columns, numbers of a cell), the columns padded with zeros to fill whole tokens."""
         rows, columns = values.shape
-        group, tokens = settings.columns_per_token, len(codes.tokens)
-        out = np.zeros((rows, tokens * group, settings.cell_width), np.float32)
+        out = np.zeros((rows, len(codes.tokens) * settings.columns_per_token, settings.cell_width), np.float32)
         for j in range(columns):
             self._describe(j, values[:, j], codes.levels[j], settings.waves, out[:, j])
-        return out.reshape(rows, tokens, -1)
+        return out
 
     def _describe(self, j: int, column: Array, codes: Array, waves: tuple[int, ...], out: Array) -> None:
         """Standardised value, rank, its waves; frequency; the flags missing and categorical; the level's name."""

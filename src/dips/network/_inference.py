@@ -94,9 +94,9 @@ class FrozenNetwork:
     def tokens(self, cells: Array, token_code: Array, marks: Array, class_code: Array) -> Array:
         """The first state of all tokens, (n, T, width): columns first, classes last."""
         a = self._arrays
-        rows, of_columns, _ = cells.shape
+        rows, of_columns = len(cells), len(token_code)
         x = np.empty((rows, of_columns + len(class_code), self.settings.width), np.float32)
-        x[:, :of_columns] = cells @ a["cell_in.weight"].T
+        x[:, :of_columns] = cells.reshape(rows, of_columns, -1) @ a["cell_in.weight"].T
         x[:, :of_columns] += a["cell_in.bias"] + token_code @ a["token_in.weight"].T
         x[:, of_columns:] = marks @ a["mark_in.weight"].T
         x[:, of_columns:] += a["mark_in.bias"] + class_code @ a["class_in.weight"].T

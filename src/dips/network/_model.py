@@ -78,7 +78,7 @@ class Network(nn.Module):
         self.settings = settings
         self.cell_in = nn.Linear(settings.columns_per_token * settings.cell_width, width)
         self.token_in = nn.Linear(code, width, bias=False)
-        self.mark_in = nn.Linear(2, width)
+        self.mark_in = nn.Linear(settings.mark_width, width)
         self.class_in = nn.Linear(code, width, bias=False)
         self.sharpen = nn.Parameter(torch.zeros(layers))
         for name in BLOCKS:

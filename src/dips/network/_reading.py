@@ -10,6 +10,7 @@ import numpy as np
 from dips._tools.arrays import Array
 
 from ._encoding import Codes, Columns, marks_of
+from ._hints import Hints, fit_hints
 from ._inference import Context, FrozenNetwork, chunk_rows, threads
 from ._settings import NEVER
 
@@ -21,6 +22,7 @@ class _View:
     order: Array
     codes: Codes
     columns: Columns
+    hints: Hints | None
     context: Context
 
 
@@ -68,13 +70,39 @@ class Reading:
         levels = int(np.nanmax(values[:, categorical], initial=0)) + 1
         codes = Codes.draw(rng, len(order), levels, self._n_classes, self._network.settings)
         columns = Columns.of(values, categorical)
-        x = self._tokens(values, columns, codes, self._given)
-        with threads(n_threads) as run:
-            return _View(order, codes, columns, self._network.read(x, self._n_classes, run))
-
-    def _tokens(self, values: Array, columns: Columns, codes: Codes, given: Array) -> Array:
         cells = columns.cells(values, codes, self._network.settings)
-        return self._network.tokens(cells, codes.tokens, marks_of(given, len(codes.classes)), codes.classes)
+        marks = marks_of(self._given, self._n_classes)
+        with threads(n_threads) as run:
+            hints = self._hints(cells) if self._network.settings.hints else None
+            if hints is not None:
+                marks = np.concatenate([marks, self._hints_of_context(hints, cells)], -1)
+            x = self._network.tokens(cells, codes.tokens, marks, codes.classes)
+            return _View(order, codes, columns, hints, self._network.read(x, self._n_classes, run))
+
+    def _hints(self, cells: Array) -> Hints:
+        """Regressions on the labeled rows of the context."""
+        labeled = self._given >= 0
+        named = marks_of(self._given[labeled], self._n_classes)[..., 1]
+        return fit_hints(np, self._columns_of(cells[labeled]), named[None], self._network.settings)
+
+    def _hints_of_context(self, hints: Hints, cells: Array) -> Array:
+        labeled = self._given >= 0
+        own = hints.of_labeled()[0]
+        out = np.empty((len(cells), *own.shape[1:]), np.float32)
+        out[labeled], out[~labeled] = own, hints.of_others(self._columns_of(cells[~labeled]))[0]
+        return out
+
+    def _columns_of(self, cells: Array) -> Array:
+        """The cells of a batch of one table, without those that only fill a token."""
+        return cells[None, :, : self._values.shape[1]]
+
+    def _tokens(self, values: Array, view: _View) -> Array:
+        """Tokens of rows that the context does not know."""
+        cells = view.columns.cells(values, view.codes, self._network.settings)
+        marks = marks_of(np.full(len(values), -1), self._n_classes)
+        if view.hints is not None:
+            marks = np.concatenate([marks, view.hints.of_others(self._columns_of(cells))[0]], -1)
+        return self._network.tokens(cells, view.codes.tokens, marks, view.codes.classes)
 
     def of_context(self, n_threads: int = 1) -> Array:
         """Probabilities (n, C) of the context rows' true classes, given their doubtful labels where they have one."""
@@ -86,11 +114,10 @@ class Reading:
         """Probabilities (m, C) of the true classes of other rows."""
         p = np.zeros((len(values), self._n_classes))
         views = self._views(n_threads)
-        unlabeled = np.full(len(values), -1)
 
         def work(part: slice) -> None:
             for view in views:
-                x = self._tokens(values[part][:, view.order], view.columns, view.codes, unlabeled[part])
+                x = self._tokens(values[part][:, view.order], view)
                 p[part] += self._softmax(self._network.ask(view.context, x)[..., 0])
 
         with threads(n_threads) as run:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 USUAL_CONTEXT = 256  # rows at which the learned sharpening of attention is neutral
+N_FITS = 3  # regressions that give hints
 NEVER = -1e4  # logit of a class that no label names
 
 
@@ -30,6 +31,7 @@ class ModelSettings:
     columns_per_token: int = 2
     code_width: int = 16  # numbers in the random code of a level, a token or a class
     waves: tuple[int, ...] = (1, 2, 4)  # frequencies in which a value's rank is written
+    hints: bool = True  # the classes' tokens begin with what simple regressions make of the labels
     packed_tokens: int = 96  # short rows are laid side by side up to this length for attention; 0: one row at a time
 
     @property
@@ -37,14 +39,19 @@ class ModelSettings:
         """How many numbers describe one cell."""
         return 5 + 2 * len(self.waves) + self.code_width
 
+    @property
+    def mark_width(self) -> int:
+        """How many numbers describe a row to the token of a class: is it labeled, with this class, and the hints."""
+        return 2 + 2 * N_FITS * self.hints
+
     def tokens_of(self, n_columns: int) -> int:
         """How many tokens the columns of a row take."""
         return -(-n_columns // self.columns_per_token)
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ModelSettings:
-        """Settings out of a JSON object, which knows no tuples."""
-        return cls(**_tuples(values))
+        """Settings out of a JSON object, which knows no tuples, and where it is old, no hints."""
+        return cls(**{"hints": False} | _tuples(values))
 
 
 @dataclass(frozen=True)

@@ -54,15 +54,21 @@ class Weights:
         return cls(ModelSettings.from_json(head["settings"]), arrays)
 
     def grown(self, settings: ModelSettings) -> Weights:
-        """Weights of a deeper network with the same answers: some blocks follow once more, their outputs silenced."""
+        """Weights of a network with the same answers that is deeper or takes hints.
+
+        Some blocks follow once more, their outputs silenced; hints are not listened to.
+        """
         before, layers = self.settings.layers, settings.layers
-        if replace(settings, layers=before) != self.settings or layers < before:
+        same = replace(settings, layers=before, hints=self.settings.hints) == self.settings
+        if not same or layers < before or settings.hints < self.settings.hints:
             raise ModelError(f"Weights of a network of other sizes cannot grow into {settings}: {self.settings}.")
         source = [layer * before // layers for layer in range(layers)]
         silent = [layer > 0 and source[layer] == source[layer - 1] for layer in range(layers)]
         arrays = {name: array[source] if name in LAYERED else array for name, array in self.arrays.items()}
         for name in SILENCED:
             arrays[name][silent] = 0
+        more = settings.mark_width - self.settings.mark_width
+        arrays["mark_in.weight"] = np.pad(arrays["mark_in.weight"], ((0, 0), (0, more)))
         return Weights(settings, arrays)
 
     @classmethod
@@ -85,7 +91,7 @@ def shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
         "cell_in.weight": (width, settings.columns_per_token * settings.cell_width),
         "cell_in.bias": (width,),
         "token_in.weight": (width, code),
-        "mark_in.weight": (width, 2),
+        "mark_in.weight": (width, settings.mark_width),
         "mark_in.bias": (width,),
         "class_in.weight": (width, code),
         "sharpen": (layers,),
