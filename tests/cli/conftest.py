@@ -1,6 +1,7 @@
 import pytest
 
 from tests.effort import quick_studies
+from tests.patients import patients
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -26,3 +27,16 @@ def one_torch_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a table of patients."""
+    place = tmp_path_factory.mktemp("cli")
+    patients()[0].to_csv(place / "patients.csv", index=False)
+    return place
+
+
+@pytest.fixture
+def at_home(place, monkeypatch):
+    monkeypatch.chdir(place)

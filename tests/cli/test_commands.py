@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import re
-import tempfile
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,19 +16,13 @@ from dips._cli.app import run as dips
 from dips._cli.suspects import print_suspects
 from dips._estimators.reasons import reason
 from dips._study.run import Run
-from dips.exceptions import DataError, InputError, InputTypeError
 from tests.patients import patients
+
+from .words import said
 
 TABLE, WRONG = patients()
 QUICK = ("--rounds", "2")
 HURRIED = (*QUICK, "--time-limit", "0.001")  # only the models that are trained in any case
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    place = tmp_path_factory.mktemp("cli")
-    TABLE.to_csv(place / "patients.csv", index=False)
-    return place
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +37,6 @@ def finished(place):
 @pytest.fixture(scope="module")
 def run(finished):
     return finished[0]
-
-
-@pytest.fixture
-def at_home(place, monkeypatch):
-    monkeypatch.chdir(place)
-
-
-def said(capsys):
-    captured = capsys.readouterr()
-    return captured.out, captured.err
 
 
 def test_fit_says_what_it_understood_and_what_it_found(finished):
@@ -220,6 +203,17 @@ def test_predict_scores_itself_only_where_the_truth_is_in_the_file(run, place, t
     assert (scores["unknown"], list(scores["recall"])) == (["sick"], ["well"])
 
 
+def test_predict_says_that_scores_on_the_training_rows_are_not_those_of_new_ones(run, place, tmp_path, capsys):
+    TABLE.head(100).to_csv(tmp_path / "others.csv", index=False)
+    for data, is_known in ((place / "patients.csv", True), (tmp_path / "others.csv", False)):
+        assert dips(["predict", str(run), str(data), "-o", str(tmp_path / f"{is_known}.csv")]) == 0
+        out, _ = said(capsys)
+        assert "On the 1" in out
+        assert ("The model was trained on this file" in out) == is_known
+        assert dips(["predict", str(run), str(data), "--json"]) == 0
+        assert json.loads(said(capsys)[0])["trained_on"] == is_known
+
+
 def test_predict_scores_the_positive_class_of_the_run(place, tmp_path, capsys):
     labeled = TABLE[TABLE["outcome"].notna()]
     table = labeled.drop(labeled.index[labeled["outcome"] == "ill"][15:])
@@ -330,78 +324,6 @@ def test_every_default_is_in_the_help(capsys):
     assert "reviewers got wrong, such as 0.1. [default: 0] --keep-label" in out  # also with --reviewed
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["fit", "patients.csv"], 2, "--target"),
-        (["fit", "patients.csv", "-t", "outcome", "--depth", "3"], 2, "--depth"),
-        (["fit", "gone.csv", "-t", "outcome"], 3, "There is no file gone.csv"),
-        (["fit", "patients.csv", "-t", "outcom"], 3, "did you mean 'outcome'?"),
-        (["fit", "patients.csv", "-t", "outcome", "--metric", "gini"], 3, "--metric gini is not known"),
-        (["fit", "patients.csv", "-t", "outcome", "--curator", "dipps"], 3, "did you mean 'dips'?"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", "."], 4, "exists already"),
-        (["fit", "patients.csv", "-t", "outcome", "-o", ".", "--force"], 4, "is not a run folder of dips"),
-        (["audit", "patients.csv", "-t", "outcome", "-o", "patients.csv"], 4, "exists already"),
-        (["fit", "patients.csv", "-t", "outcome", "--jobs", "0"], 3, "--jobs is the number of folds trained at once"),
-        (["fit", "patients.csv", "-t", "outcome", "--seed", "-1"], 3, "--seed must be a whole number from 0"),
-        (["predict", "gone", "patients.csv"], 5, "is not a run folder of dips: there is no such folder"),
-        (["predict", "patients.csv", "patients.csv"], 5, "is not a run folder of dips: it is a file"),
-        (
-            ["fit", "patients.csv", "-t", "outcome", "-o", "patients.csv/run"],
-            4,
-            "patients.csv is a file; choose another",
-        ),
-        (["audit", "patients.csv", "-t", "outcome", "-o", "gone/x.csv"], 4, "dips: There is no folder gone to write x"),
-        (["audit", "patients.csv", "-t", "outcome", "--report", "gone/x.html"], 4, "There is no folder gone"),
-    ],
-)
-def test_what_goes_wrong_is_said_in_a_sentence_with_its_code(at_home, arguments, code, words, capsys):
-    assert dips(arguments) == code
-    out, err = said(capsys)
-    assert words in " ".join(err.split())
-    assert out == ""
-    assert "Traceback" not in err
-    assert "judging labels" not in err
-
-
-@pytest.fixture(params=[ValueError, TypeError, KeyError, RuntimeError])
-def a_bug(request, monkeypatch):
-    def fail(*args, **kwargs):
-        raise request.param("planted")
-
-    monkeypatch.setattr("dips._study.compare._fit_and_predict", fail)
-
-
-def test_a_bug_of_ours_ends_with_1_and_says_how_to_report_it(at_home, a_bug, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "buggy"]) == 1
-    err = said(capsys)[1]
-    assert "This is a bug in dips, not in your data" in err
-    assert "Please report it to the project's issue tracker, with the file" in " ".join(err.split())
-    assert "Traceback" not in err
-    (report,) = tmp_path.glob("dips-bug-*.txt")
-    assert str(report) in err.replace("\n", "")
-    assert "planted" in report.read_text()
-    assert "Traceback" in report.read_text()
-
-
-@pytest.mark.parametrize("a_bug", [ValueError], indirect=True)
-def test_the_traceback_of_a_bug_is_printed_on_demand(at_home, a_bug, monkeypatch, capsys):
-    monkeypatch.setenv("DIPS_TRACEBACK", "1")
-    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "buggy"]) == 1
-    assert "Traceback" in said(capsys)[1]
-
-
-@pytest.mark.parametrize("error", [InputError, InputTypeError, DataError])
-def test_a_refusal_deep_inside_ends_with_3_in_a_sentence(at_home, error, monkeypatch, capsys):
-    def refuse(*args, **kwargs):
-        raise error("This cannot be used; use that.")
-
-    monkeypatch.setattr("dips._study.compare._fit_and_predict", refuse)
-    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "refused"]) == 3
-    assert said(capsys)[1].splitlines()[-1] == "dips: This cannot be used; use that."
-
-
 def test_the_version_is_printed(capsys):
     import dips as package
 
@@ -414,11 +336,6 @@ def test_the_shell_can_complete_commands(capsys):
     assert "--install-completion" in said(capsys)[0]
 
 
-def test_errors_are_json_for_machines(at_home, capsys):
-    assert dips(["fit", "gone.csv", "-t", "outcome", "--json"]) == 3
-    assert json.loads(said(capsys)[0]) == {"error": "There is no file gone.csv.", "exit_code": 3}
-
-
 def test_a_damaged_model_is_refused(run, tmp_path, at_home, capsys):
     import shutil
 
@@ -428,15 +345,6 @@ def test_a_damaged_model_is_refused(run, tmp_path, at_home, capsys):
     (copy / "model" / "backbone.ubj").write_bytes(content[:-9])
     assert dips(["predict", str(copy), "patients.csv"]) == 5
     assert "was cut off or changed" in " ".join(said(capsys)[1].split())
-
-
-def test_ctrl_c_says_how_to_go_on(at_home, monkeypatch, capsys):
-    def stop(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dips._study.compare._fit_and_predict", stop)
-    assert dips(["fit", "patients.csv", "-t", "outcome", "-o", "stopped"]) == 130
-    assert "The same command continues where it stopped" in said(capsys)[1]
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(tmp_path, capsys):
@@ -465,9 +373,3 @@ def test_labelers_and_curators_can_be_chosen(place, tmp_path, options, capsys):
     assert set(record["recall"]["plain"]) == {"ill", "well"}
     interval = record["labels"]["share_wrong_interval"]
     assert (interval is None) == ("--curator" in options)
-
-
-def test_an_ending_that_names_no_format_is_refused_before_the_work(tmp_path, capsys):
-    patients()[0].to_csv(tmp_path / "t.csv", index=False)
-    assert dips(["audit", str(tmp_path / "t.csv"), "-t", "nothing", "-o", str(tmp_path / "suspects.exe")]) == 4
-    assert "results are written as .csv, .parquet or .xlsx" in capsys.readouterr().err

@@ -112,7 +112,7 @@ def test_a_list_is_not_cut_without_a_word(tmp_path, capsys):
     wide.assign(kind=[f"class {i % 30:02d}" for i in range(N)]).to_csv(tmp_path / "wide.csv", index=False)
     assert dips(["inspect", str(tmp_path / "wide.csv"), "-t", "kind"]) == 0
     shown = capsys.readouterr().out
-    assert "class 11 10 and 18 more)" in shown
+    assert "class 11: 10 and 18 more)" in shown
     assert "120 columns: 120 numbers." in shown
     assert "more columns" not in shown
 

@@ -109,6 +109,11 @@ def test_a_minority_that_may_mean_no_label_is_pointed_out():
     assert doubted.words.unlabeled == {"pending": 40}
 
 
+@pytest.mark.parametrize("word", ["Prefer not to say", "don't know", "Not applicable", "unklar", "Weiß nicht"])
+def test_answers_that_are_none_are_pointed_out(word):
+    assert target({"churn": 300, "stay": 500, word: 40}).words.unlabeled == {word: 40}
+
+
 def test_three_labels_are_said_to_be_few():
     labels = ["yes", "no", "yes"] + [None] * 500
     table = read_table(pd.DataFrame({"y": labels, "x": range(503)}))

@@ -230,6 +230,35 @@ def test_categories_that_may_be_none_have_options_that_can_be_typed():
     assert note.endswith("; --type ward=text or --type ward=ignore if they are not")
 
 
+def test_numbers_too_many_of_which_are_something_else_are_said_to_be_categories():
+    cells = [f"{n / 10:.1f}".replace(".", ",") for n in RNG.permutation(450)] + ["<5"] * 50
+    understood, _ = column(cells, "crp")
+    assert understood.kind == "category"
+    assert understood.note == (
+        "90 % of its cells are numbers, but some are not, such as '<5', so it is read as categories; --type crp=number "
+        "reads the others as missing"
+    )
+    told, values = column(cells, "crp", types={"crp": "number"})
+    assert told.kind == "number"
+    assert np.isnan(values).sum() == 50
+
+
+@pytest.mark.parametrize(
+    ("cells", "name"),
+    [
+        ([f"{n:05}" for n in range(0, 40_000, 400)] * 2, "area"),
+        ([str(n) for n in range(250, 350)] * 2 + [f"V{n}" for n in range(40)], "icd9"),
+        ([*map(str, range(15)), "many"] * 9, "children"),
+        ([f"{n}-{n + 9}" for n in range(60)] * 3 + ["7"] * 100, "ages"),
+    ],
+    ids=["begin with 0", "codes by their name", "few", "mostly words"],
+)
+def test_categories_that_are_not_meant_as_numbers_are_not_said_to_be(cells, name):
+    understood, _ = column(cells, name)
+    assert understood.kind == "category"
+    assert "are numbers, but some" not in understood.note
+
+
 def test_missing_words_do_not_change_how_numbers_are_read():
     column = Column("price", "number", decimal=",", grouped=True)
     cells = pa.chunked_array([["NA", "1.234", "2.345", "-"]])

@@ -78,6 +78,10 @@ def test_the_positive_class_is_the_rarer_of_two_words_and_otherwise_the_last():
         (np.linspace(0, 1, 12), "holds fractions such as 0.09.*: a quantity"),
         ([f"P{i}" for i in range(12)], "has 12 different labels in 12 labeled rows"),
         (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed to learn"),
+        (
+            [*"aaaaabbbbbcdd"],
+            r"2 classes of 'y' have few labeled rows \('c' 1, 'd' 2\), and .* unlabeled_mark=\['c', 'd'\]\.$",
+        ),
         (pd.to_datetime(["2024-01-01", "2024-01-02"] * 5), "holds timestamp.* values"),
     ],
 )

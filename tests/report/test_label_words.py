@@ -91,6 +91,28 @@ def test_a_class_that_is_never_found_is_named_whichever_model_was_kept():
     assert "Always answering 'no' would have an accuracy of 80.0 %. The kept model does not beat that." in sentences
 
 
+def test_classes_that_are_never_found_are_named_together():
+    few = [{"label": c, "n": n, "chosen": 0, "plain": 0, "won": 0, "lost": 0} for c, n in (("a", 1), ("b", 3))]
+    compared = score_sentences(scored({"low": 0, "high": 0}, [*RECALL, *few]))
+    assert (
+        "Neither the kept model nor the plain one found any of the held-out rows of 2 classes: 'a' (1), 'b' (3)."
+        in (compared)
+    )
+    alone = score_sentences(scored({"low": 0, "high": 0}, [*RECALL, *few], name="plain"))
+    assert "The kept model found none of the held-out rows of 2 classes: 'a' (1), 'b' (3)." in alone
+
+
+def test_the_only_row_of_a_class_is_not_called_none_of_1():
+    one = {"label": "a", "n": 1, "chosen": 0, "plain": 0, "won": 0, "lost": 0}
+    assert "The kept model did not find the one held-out row of 'a'; nor did the plain one." in score_sentences(
+        scored({"low": 0, "high": 0}, [*RECALL, one])
+    )
+    found = one | {"plain": 1, "lost": 1}
+    assert "The kept model did not find the one held-out row of 'a'; the plain one did." in score_sentences(
+        scored({"low": 0, "high": 0}, [*RECALL, found])
+    )
+
+
 @pytest.fixture(scope="module")
 def unwatched(quick):
     """An audit with a classifier that has no checkpoints."""

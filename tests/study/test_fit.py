@@ -215,7 +215,7 @@ def test_unlabeled_rows_may_come_in_files_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"drop": ("gone",)}, "drop names 'gone', which is not a column besides the target"),
+        ({"drop": ("gone",)}, r"drop names 'gone', which is not a column besides the target; .*ward, seen\.$"),
         ({"id": ("outcome",)}, "id names 'outcome'"),
         (
             {"drop": ("age", "dose", "ward", "seen")},

@@ -82,6 +82,12 @@ def test_an_id_that_does_not_repeat_is_not_a_group():
     assert read_data(TABLE, Settings(target="outcome")).repeated_ids == {}
 
 
+@pytest.mark.parametrize("name", ["account_age_days", "patientAge", "customer balance"])
+def test_a_quantity_of_somebody_is_not_a_group(name):
+    frame = VISITS.rename(columns={"patient_id": "name"}).assign(**{name: np.arange(len(VISITS)) // 3})
+    assert read_data(frame, Settings(target="outcome")).repeated_ids == {}
+
+
 def test_no_patient_is_on_both_sides_of_the_hold_out_or_of_a_fold():
     settings = Settings(target="outcome", group="patient_id")
     study = read_data(VISITS, settings)
@@ -275,6 +281,12 @@ def test_an_audit_says_that_a_column_leaks():
     found = "'closed' predicts the label almost on its own (balanced accuracy "
     assert any(w.startswith(found) for w in audited.findings.warnings)
     assert audited.findings.reading["leaks"][0]["columns"] == ["closed"]
+
+
+def test_labels_that_are_numbers_are_set_apart_from_their_counts(tmp_path):
+    table = rare().assign(fraud=lambda frame: (frame["fraud"] == "yes").astype(int))
+    notes = read_data(table, Settings(target="fraud")).label_notes("accuracy")
+    assert notes[0].startswith("99.3 % of the labels are 0 (1: 21 rows): ")
 
 
 def rare(n=3000, n_positive=21, seed=0):

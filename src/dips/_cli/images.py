@@ -13,7 +13,7 @@ import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
 from dips._cli.options import typed_command
-from dips._tools.wording import counted, option, some_of
+from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def inspect_folder(context: typer.Context) -> None:
     height, width = album.read.size
     kind = "gray" if album.read.mode == "L" else "color"
     console.say(f"{n:,} {kind} images, trained on at {height} by {width} pixels.")
-    classes = some_of(f"{c} {k:,}" for c, k in counts.items())
+    classes = some_of(count_of(c, k) for c, k in counts.items())
     console.say(f"{album.target.name!r}: {n_labeled:,} labeled ({classes}), {n - n_labeled:,} not.")
     console.say_notes(album.notes)
     inspection.tell_how_long(observer)

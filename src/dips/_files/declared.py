@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
-from dips._files.numbers import STYLES, NumberStyle, find_number_style, numbers
+from dips._files.numbers import NumberStyle, find_number_style, likeliest_style, numbers
 from dips._files.values import example, first_strange, is_number, is_text, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
@@ -65,8 +65,7 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     if how:
         style = NumberStyle("," if how == "comma" else ".", grouped=True)
     else:
-        shares = {style: np.isfinite(numbers(cells, style)).mean() for style in reversed(STYLES)}
-        style = find_number_style(cells) or max(reversed(shares), key=lambda style: shares[style])
+        style = find_number_style(cells) or likeliest_style(cells)
     column.decimal, column.grouped = style.decimal, style.grouped
     _say_unread(column, cells, np.isfinite(numbers(cells, style)), "numbers")
 

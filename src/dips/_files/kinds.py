@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from dips._files.columns import Column, Schema
 from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
 from dips._files.declared import declared_column
-from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, numbers, units
+from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
 from dips._files.values import example, first_strange, is_number, is_text, texts, unread
 from dips._tools.wording import option
@@ -28,6 +28,7 @@ _NAMED_LIKE_AN_ID = re.compile(
 _DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
 _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
           "sic", "naics", "fips", "cpt", "drg", "phone", "telephone", "npi"}  # fmt: skip
+_MANY_NUMBERS = 0.5  # of the cells; a column of which most are numbers was probably meant to be one
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
@@ -201,9 +202,24 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
         column.note = f"a different text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
+    elif note := _about_other_cells(column, known):
+        column.note = note
     elif share_distinct > 0.5:
         others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
         column.note = f"{column.n_distinct:,} categories in {len(known):,} cells; {others} if they are not"
+
+
+def _about_other_cells(column: Column, known: pa.ChunkedArray) -> str:
+    """Say where most texts are numbers, as in laboratory values of which some are '<5'; codes are not."""
+    if _words(column.name) & _CODES or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
+        return ""
+    is_read = np.isfinite(numbers(known, likeliest_style(known)))
+    strange = first_strange(known, is_read)
+    if strange is None or is_read.mean() < _MANY_NUMBERS:
+        return ""
+    as_number = _or_type(column, "number", "reads the others as missing")
+    but = f"but some are not, such as {strange[1][:20]!r}, so it is read as categories"
+    return f"{100 * is_read.mean():.0f} % of its cells are numbers, {but}{as_number}"
 
 
 def find_digits(known: pa.ChunkedArray) -> bool:

@@ -74,6 +74,18 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     return best if most >= MOSTLY else None
 
 
+def likeliest_style(cells: pa.ChunkedArray) -> NumberStyle:
+    """Return how most of those texts are written that are numbers, be they few or many.
+
+    Examples
+    --------
+    >>> likeliest_style(pa.chunked_array([["5,1", "<5", "7,0", "12"]]))
+    NumberStyle(decimal=',', grouped=False)
+    """
+    shares = {style: np.isfinite(numbers(cells, style)).mean() for style in reversed(STYLES)}
+    return max(reversed(shares), key=lambda style: shares[style])
+
+
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
     matches = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")

@@ -18,7 +18,7 @@ from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
 from dips._files.values import MISSING, is_number, is_text, texts
 from dips._tools.arrays import Array
-from dips._tools.wording import counted, option, some_of
+from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import DataError
 
 MIN_PER_CLASS = 5
@@ -209,7 +209,7 @@ def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, w
             f"Every labeled {unit}{of} has the label {classes[0]!r} ({counted(n_labeled, unit)}); a classifier "
             "needs at least two classes."
         )
-    by_class = ", ".join(f"{c!r} {n}" for c, n in zip(classes[:5].tolist(), counts[:5].tolist(), strict=True))
+    by_class = some_of(map(count_of, map(repr, classes.tolist()), counts), 5)
     if n_labeled < 2 * MIN_PER_CLASS:
         raise DataError(
             f"Only {n_labeled} {unit}s{of} are labeled ({by_class}); label at least {MIN_PER_CLASS} of each class."
@@ -219,16 +219,25 @@ def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, w
             f"{origin.holder.format(name)} {classes.size} different labels in {n_labeled} labeled {unit}s, such as "
             f"{classes[0]!r} and {classes[1]!r}; {origin.remedy} (at most {_MAX_CLASSES})."
         )
-    rare = int(counts.argmin())
-    if counts[rare] < MIN_PER_CLASS:
-        n_left = int((counts >= MIN_PER_CLASS).sum())
-        mark = option("unlabeled_mark", str(classes[rare]))
-        leave_out = f", or treat them as unlabeled with {mark}" if n_left >= 2 else ""
+    rare = {c: int(n) for c, n in zip(classes.tolist(), counts, strict=True) if n < MIN_PER_CLASS}
+    if rare:
+        few, it = _too_few(rare, unit, of, when)
+        marks = [str(c) for c in rare]
+        mark = option("unlabeled_mark", marks[0] if len(marks) == 1 else marks)
+        leave_out = f", or treat them as unlabeled with {mark}" if classes.size - len(rare) >= 2 else ""
         raise DataError(
-            f"The class {classes[rare]!r}{of} {when}has {counted(counts[rare], f'labeled {unit}')}, "
-            f"and at least {MIN_PER_CLASS} are needed to learn from "
-            f"some and judge the others; label more {unit}s of it{leave_out}."
+            f"{few}, and at least {MIN_PER_CLASS} are needed to learn from some and judge the others; label more "
+            f"{unit}s of {it}{leave_out}."
         )
+
+
+def _too_few(rare: dict[Any, int], unit: str, of: str, when: str) -> tuple[str, str]:
+    """Say which classes have too few labels, and with which word to speak of them."""
+    if len(rare) == 1:
+        ((c, n),) = rare.items()
+        return f"The class {c!r}{of} {when}has {counted(n, f'labeled {unit}')}", "it"
+    named = some_of(count_of(repr(c), n) for c, n in rare.items())
+    return f"{len(rare)} classes{of} {when}have few labeled {unit}s ({named})", "them"
 
 
 def _as_whole_numbers(labels: Labels) -> Labels:

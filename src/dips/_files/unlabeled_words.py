@@ -12,7 +12,8 @@ _WORDS = {
     "not available", "not assessed", "not known", "not yet", "not yet labeled", "n a", "na", "nan", "none", "null",
     "missing", "blank", "empty", "pending", "open", "todo", "to do", "tbd", "to be determined", "to be labeled",
     "awaiting review", "in review", "?", "??", "???", "-", "--", "---", ".", "*", "x", "xx", "xxx", "#n a",
-    "unbekannt", "offen", "ausstehend", "inconnu", "desconocido",
+    "prefer not to say", "prefer not to answer", "no answer", "don't know", "dont know", "not applicable",
+    "unbekannt", "unklar", "keine angabe", "weiss nicht", "offen", "ausstehend", "inconnu", "desconocido",
 }  # fmt: skip
 _DOUBTFUL = {"x", "open", "none", "*", "."}  # may well be a class
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of
-from dips._tools.wording import counted, option
+from dips._tools.wording import counted, option, some_of
 
 _TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
 _CLEAR = 2  # standard errors
@@ -64,18 +64,33 @@ def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
 
 def _recall_sentences(quality: dict[str, Any], is_plain: bool) -> list[str]:
     """Name the classes that the kept model finds clearly less often than the plain one, or never."""
-    sentences = []
-    for r in quality.get("recall", []):
-        if r["n"] and r["chosen"] == 0:
-            beside = f"; the plain one found {r['plain']:,}" if r["plain"] else "; nor did the plain one"
-            rows = counted(r["n"], "held-out row")
-            sentences.append(f"The kept model found none of the {rows} of '{r['label']}'{'' if is_plain else beside}.")
+    recall = quality.get("recall", [])
+    never = [r for r in recall if r["n"] and r["chosen"] == r["plain"] == 0]
+    sentences = [_never_found(never, is_plain)] if never else []
+    for r in recall:
+        if r["chosen"] == 0 < r["plain"]:
+            beside = f"found {r['plain']:,}" if r["n"] > 1 else "did"
+            sentences.append(f"The kept model {_missed(r)}; the plain one {beside}.")
         elif r["lost"] - r["won"] > _CLEAR * (r["lost"] + r["won"]) ** 0.5:
             sentences.append(
                 f"'{r['label']}' is found less often than by the plain model: {r['chosen']:,} of {r['n']:,} held-out "
                 f"rows, plain {r['plain']:,}."
             )
     return sentences
+
+
+def _never_found(never: list[dict[str, Any]], is_plain: bool) -> str:
+    """Name the classes of which neither model found a row, together: of many classes, some have few rows."""
+    if len(never) > 1:
+        named = some_of(f"'{r['label']}' ({r['n']:,})" for r in never)
+        who = "The kept model found" if is_plain else "Neither the kept model nor the plain one found"
+        return f"{who} {'none' if is_plain else 'any'} of the held-out rows of {len(never)} classes: {named}."
+    return f"The kept model {_missed(never[0])}{'' if is_plain else '; nor did the plain one'}."
+
+
+def _missed(recall: dict[str, Any]) -> str:
+    n, of = recall["n"], f"of '{recall['label']}'"
+    return f"found none of the {n:,} held-out rows {of}" if n > 1 else f"did not find the one held-out row {of}"
 
 
 def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:

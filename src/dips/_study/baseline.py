@@ -10,7 +10,7 @@ import numpy as np
 from dips._files.target import Target
 from dips._study.metrics import METRICS, Metric
 from dips._tools.arrays import Array
-from dips._tools.wording import option
+from dips._tools.wording import count_of, option
 
 _ONE_SIDED = 0.9  # of the labels; there accuracy hardly tells models apart
 _NEAR_CHANCE = 0.01
@@ -46,7 +46,7 @@ def imbalance_notes(target: Target, metric: str) -> list[str]:
     if most["share"] < _ONE_SIDED or metric != "accuracy":
         return []
     counts = np.bincount(target.codes[target.is_labeled])
-    rare = ", ".join(f"{c!r} {n:,}" for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
+    rare = ", ".join(count_of(repr(c), n) for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
     return [
         f"{100 * most['share']:.1f} % of the labels are {most['label']!r} ({rare} rows): always answering that is as "
         f"accurate, so accuracy says little here. Decide by {' and '.join(better_options(target))}."
@@ -62,20 +62,34 @@ def better_options(target: Target) -> list[str]:
     return [option("metric", "average_precision"), *about_it]
 
 
-def chance_warnings(scores: dict[str, dict[str, Any]], target: Target) -> list[str]:
+def chance_warnings(scores: dict[str, dict[str, Any]], target: Target, costs_decide: bool = False) -> list[str]:
     """Warn where the kept model tells the classes apart no better than a guess."""
     score, chance = scores["balanced_accuracy"]["value"], 1 / len(target.classes)
     if score > chance + _NEAR_CHANCE:
         return []
     auc = scores["roc_auc"]
-    if auc["low"] > 0.5:
-        return [
-            f"The kept model's answers do not tell the classes apart: its balanced accuracy on the held-out rows is "
-            f"{100 * score:.1f} %, that of a guess {100 * chance:.1f} %. Its probabilities do, better than chance "
-            f"(ROC AUC {auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}): use them, with a threshold that you "
-            "choose."
-        ]
-    return [
-        f"The kept model does not tell the classes apart: its balanced accuracy on the held-out rows is "
-        f"{100 * score:.1f} %, that of a guess {100 * chance:.1f} %. Do not use it."
-    ]
+    say = _told_by_costs if costs_decide else _told_by_probability
+    compared = (
+        f"its balanced accuracy on the held-out rows is {100 * score:.1f} %, that of a guess {100 * chance:.1f} %"
+    )
+    return [say(compared, f"ROC AUC {auc['value']:.2f}, {auc['low']:.2f} to {auc['high']:.2f}", auc["low"] > 0.5)]
+
+
+def _told_by_probability(compared: str, auc: str, ranks: bool) -> str:
+    if not ranks:
+        return f"The kept model does not tell the classes apart: {compared}. Do not use it."
+    return (
+        f"The kept model's answers do not tell the classes apart: {compared}. Its probabilities do, better than chance "
+        f"({auc}): use them, with a threshold that you choose."
+    )
+
+
+def _told_by_costs(compared: str, auc: str, ranks: bool) -> str:
+    """Where one class is dear enough, to answer it always is right; probabilities say what the model is worth."""
+    answers = f"With the given costs, the kept model's answers do not tell the classes apart: {compared}."
+    if not ranks:
+        return f"{answers} Its probabilities are not clearly better than chance either ({auc}). Do not use it."
+    return (
+        f"{answers} Its probabilities do, better than chance ({auc}), but one kind of error costs so much that they "
+        f"hardly ever change the answer: check that {option('costs')} says what you mean."
+    )

@@ -37,7 +37,7 @@ def compare_runs(first: Run, second: Run, seed: int = 0) -> dict[str, Any]:
         "n_held_out": 0 if rows is None else len(rows),
         "scores": scores,
         "no_scores": too_few,
-        "caution": _caution(first, second, keys),
+        "caution": " ".join(filter(None, (_caution(first, second, keys), _other_costs(first, second)))) or None,
         "enough": ENOUGH,
         "suspects": _suspects(first, second, keys),
     }
@@ -81,6 +81,23 @@ def _caution(first: Run, second: Run, keys: list[str]) -> str | None:
     )
 
 
+def _other_costs(first: Run, second: Run) -> str | None:
+    """Say that the first run does not predict as it is scored here; None where both decide by the same costs."""
+    before, after = (_deciding_costs(run, second.summary["classes"]) for run in (first, second))
+    if np.array_equal(before, after):
+        return None
+    return (
+        f"The two runs do not decide by the same costs. Here both answer as {second.folder} does, so the scores of "
+        f"{first.folder} are not those of the labels that it predicts."
+    )
+
+
+def _deciding_costs(run: Run, classes: list[Any]) -> Array:
+    """Return the cost of missing each class where that decides, and else what leads to the most probable class."""
+    costs = read_costs(run.config["settings"].get("costs", {}), classes) if run.metrics["metric"] == COST else None
+    return np.ones(len(classes)) if costs is None else costs
+
+
 def _too_few(first: Run, second: Run) -> str | None:
     """Say why there is nothing to score on; None where both runs held out enough."""
     held_out = {str(run.folder): 0 if run.held_out is None else len(run.held_out) for run in (first, second)}
@@ -109,7 +126,7 @@ def _held_out_by_both(first: Run, second: Run, keys: list[str]) -> pd.DataFrame:
 
 def _scores_by_part(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, dict[str, Any] | None]:
     is_verified = rows["verified"].to_numpy(dtype=bool)
-    parts = {"all": rows, "verified": rows[is_verified], "others": rows[~is_verified]}
+    parts = {"all": rows, "verified": rows[is_verified], "others": rows[~is_verified & is_verified.any()]}
     scores = {name: _scores(part, second, seed) for name, part in parts.items()}
     if scores["all"] is None:
         raise DataError("The rows that both runs held out are all of one class; a comparison needs two.")

@@ -146,7 +146,7 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
             if name not in table.names or name == settings.target:
                 raise DataError(
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
-                    f"{some_of(table.names)}."
+                    f"{some_of(other for other in table.names if other != settings.target)}."
                 )
     schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
     schema.columns = [c for c in schema.columns if c.name != settings.target]

@@ -326,7 +326,7 @@ def _findings(
         warnings=[
             *comparison.warnings.sentences(),
             *class_warnings(account, target.classes),
-            *chance_warnings(scores[comparison.chosen], target),
+            *chance_warnings(scores[comparison.chosen], target, costs_decide=settings.metric == COST),
             *([] if drift is None else drift.warnings()),
         ],
     )

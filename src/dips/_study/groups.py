@@ -21,6 +21,8 @@ from dips.exceptions import DataError
 _WHO = {"patient", "subject", "customer", "client", "person", "member", "household", "user", "account", "participant",
         "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
 _WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
+_HOW_MUCH = {"age", "amount", "balance", "days", "hours", "income", "months", "rate", "score", "since", "size", "sum",
+             "tenure", "total", "value", "weight", "years"}  # fmt: skip
 _LEAST, _MANY_ROWS_EACH = 30, 100  # values of an id; rows that one value has on average at most
 
 
@@ -84,6 +86,6 @@ def describe_groups(groups: Array) -> dict[str, Any]:
 def _repeats(column: Column, n_rows: int) -> bool:
     words = {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
     is_named_so = bool(words & _WHO) or (bool(words & _WHICH) and column.kind in ("id", "category", "number"))
-    if not is_named_so or column.kind in ("text", "date") or "codes" in column.note:
+    if not is_named_so or words & _HOW_MUCH or column.kind in ("text", "date") or "codes" in column.note:
         return False
     return _LEAST <= column.n_distinct < n_rows <= _MANY_ROWS_EACH * column.n_distinct

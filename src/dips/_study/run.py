@@ -22,6 +22,8 @@ from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
+from dips._tools.files import sha256
+from dips._tools.wording import counted
 from dips.exceptions import DipsError, InputError, ModelError
 
 
@@ -51,6 +53,11 @@ class Run(Pictured):
         recover(self.folder)
         if reason := self._is_no_run():
             raise ModelError(f"{self.folder} is not a run folder of dips: {reason}.")
+
+    def __repr__(self) -> str:
+        labels, rows = self.metrics["labels"], self.metrics["rows"]
+        found = f"{counted(rows['labeled'], 'label')}, {labels['n_suspects']:,} suspect"
+        return f"Run in {self.folder}: {found}; see suspects(), samples, metrics and {self.report.name}"
 
     def _is_no_run(self) -> str:
         if (self.folder / MARK).exists():
@@ -136,6 +143,11 @@ class Run(Pictured):
         """
         table = read_table(data)
         return self.scores_of(table, self.predict_proba(table))
+
+    def was_made_of(self, data: Path | str) -> bool:
+        """Whether a file is one of those that the run was made of; scores on it are not those of new rows."""
+        path, sources = Path(data), self.config.get("sources", [])
+        return path.is_file() and sha256(path) in {source.get("sha256") for source in sources}
 
     def scores_of(self, table: Table, p: Array) -> Scores | None:
         """Score class probabilities of a table's rows; labels are read as in the training."""

@@ -15,7 +15,7 @@ from dips._persistence import SavedModel
 from dips._report.words import amount, title_of
 from dips._study.metrics import intervals, metrics_for
 from dips._tools.arrays import Array
-from dips._tools.wording import counted, some_of
+from dips._tools.wording import beside, counted, some_of
 
 _KEPT = ("value", "low", "high")
 _TOLD = ("accuracy", "balanced_accuracy", "f1", "roc_auc", "log_loss", "cost")
@@ -49,7 +49,7 @@ class Scores:
             for k, v in self.metrics.items()
             if k in _TOLD
         ]
-        recalls = some_of(f"{name} {100 * share:.0f} %" for name, share in self.recall.items())
+        recalls = some_of(beside(name, f"{100 * share:.0f} %") for name, share in self.recall.items())
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
         said = [
             f"On the {counted(self.n, 'row that has', 'rows that have')} a label: {'; '.join(told)}; {always}.",

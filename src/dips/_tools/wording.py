@@ -45,6 +45,28 @@ def counted(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
+def beside(label: Any, value: str) -> str:
+    """Write a value beside its label; a colon sets it apart from a label that ends in a digit.
+
+    Examples
+    --------
+    >>> beside("well", "90 %"), beside(1, "46 %")
+    ('well 90 %', '1: 46 %')
+    """
+    return f"{label}{':' if str(label)[-1:].isdigit() else ''} {value}"
+
+
+def count_of(label: Any, n: int) -> str:
+    """Write how many there are of a label.
+
+    Examples
+    --------
+    >>> count_of("well", 1_557), count_of(1, 46)
+    ('well 1,557', '1: 46')
+    """
+    return beside(label, f"{n:,}")
+
+
 def duration(seconds: float) -> str:
     """Write roughly how long something takes.
 
@@ -62,7 +84,8 @@ def duration(seconds: float) -> str:
 def option(name: str, value: Any = None) -> str:
     """Write a setting as the reader would.
 
-    A pair stands for one entry of a setting that takes several by name, such as a type for a column.
+    A pair stands for one entry of a setting that takes several by name, such as a type for a column; a list stands for
+    several values.
 
     Examples
     --------
@@ -71,11 +94,16 @@ def option(name: str, value: Any = None) -> str:
     >>> with command_line():
     ...     option("unlabeled_mark", "not seen"), option("merge_labels", True), option("type", ("zip", "category"))
     ("--unlabeled-mark 'not seen'", '--merge-labels', '--type zip=category')
+    >>> with command_line():
+    ...     option("unlabeled_mark", ["a", "b"])
+    '--unlabeled-mark a --unlabeled-mark b'
     """
     if not _ON_COMMAND_LINE.get():
         if isinstance(value, tuple):
             return f"{name}={{{value[0]!r}: {value[1]!r}}}"
         return name if value is None else f"{name}={value!r}"
+    if isinstance(value, list):
+        return " ".join(option(name, each) for each in value)
     typed = f"--{name.replace('_', '-')}"
     if value is None or value is True:
         return typed

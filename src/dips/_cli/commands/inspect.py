@@ -10,7 +10,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, print_json
 from dips._cli.images import are_images, inspect_folder, refuse_options_for_images
-from dips._tools.wording import counted, some_of
+from dips._tools.wording import count_of, counted, some_of
 from dips.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _print(inspection: Inspection) -> None:
     console.say(f"{inspection.n_rows:,} rows, {counted(n_columns, 'column')} besides the target.")
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
-        classes = some_of(f"{c} {n:,}" for c, n in zip(target.classes, counts, strict=True))
+        classes = some_of(map(count_of, target.classes, counts))
         n_labeled = int(target.is_labeled.sum())
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.say(words)

@@ -71,10 +71,10 @@ def predict(
         return
     preparation = opened.model.preparation
     wanted = [] if preparation is None else [c.name for c in preparation.schema.used]
-    _predict_table(opened, read_table(data, sheet, skip_rows, wanted), out, keep_columns, as_json)
+    _predict_table(opened, data, read_table(data, sheet, skip_rows, wanted), out, keep_columns, as_json)
 
 
-def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bool, as_json: bool) -> None:
+def _predict_table(opened: Run, data: str, table: Table, out: Path | None, keep_columns: bool, as_json: bool) -> None:
     from dips._persistence.export import to_csv, write_frame
 
     model = opened.model
@@ -87,14 +87,25 @@ def _predict_table(opened: Run, table: Table, out: Path | None, keep_columns: bo
     if as_json:
         counts = {str(c): int((model.decide(p) == k).sum()) for k, c in enumerate(model.classes)}
         record = {"rows": len(frame), "out": None if out is None else str(out), "predicted": counts}
-        print_json(record | ({} if scores is None else {"scores": scores.to_json()}))
+        scored = {} if scores is None else {"scores": scores.to_json(), "trained_on": opened.was_made_of(data)}
+        print_json(record | scored)
         return
     if out is None:
         print_data(to_csv(frame))
     else:
         output().say(f"{counted(len(frame), 'row')} predicted; written to {out}")
-    for sentence in [] if scores is None else scores.sentences():
+    for sentence in [] if scores is None else [*scores.sentences(), *_about_training(opened, data)]:
         (remarks() if out is None else output()).say(sentence)
+
+
+def _about_training(opened: Run, data: str) -> list[str]:
+    """Say that a model is scored on rows that it knows."""
+    if not opened.was_made_of(data):
+        return []
+    return [
+        "The model was trained on this file, so these scores do not tell how good it is on new rows; those on the "
+        "held-out rows do, in the report."
+    ]
 
 
 def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, keep_columns: bool) -> pd.DataFrame:

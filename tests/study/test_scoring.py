@@ -1,0 +1,10 @@
+"""Scores of predictions, in words."""
+
+from dips._study.scoring import Scores
+
+
+def test_the_recall_of_a_class_that_is_a_number_is_set_apart_from_it():
+    scores = Scores(9, {}, {"label": 0, "accuracy": 0.9}, {"0": 1.0, "1": 0.13}, [])
+    assert "Recall by class: 0: 100 %, 1: 13 %." in scores.sentences()
+    named = Scores(9, {}, {"label": "well", "accuracy": 0.9}, {"ill": 1.0, "well": 0.13}, [])
+    assert "Recall by class: ill 100 %, well 13 %." in named.sentences()
