@@ -67,7 +67,14 @@ def test_the_beliefs_of_a_table_have_the_frequencies_it_was_told(tiny):
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no trained weights here")
 def test_errors_that_go_one_way_are_found_once_the_frequencies_are_known():
-    rng = np.random.default_rng(0)
+    gained, told_apart = np.mean([_told_and_untold(seed) for seed in range(5)], axis=0)
+    assert gained > 0.1
+    assert told_apart > 0.3
+
+
+def _told_and_untold(seed):
+    """What knowing the frequencies adds to the accuracy, and how far p_wrong then sets wrong labels apart."""
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, 3))
     true = (X[:, 0] + X[:, 1] + rng.normal(size=300) > 1.2).astype(int)
     given = np.where((true == 0) & (rng.random(300) < 0.4), 1, true)
@@ -76,5 +83,4 @@ def test_errors_that_go_one_way_are_found_once_the_frequencies_are_known():
     told = PriorFittedClassifier(random_state=0, class_frequencies=np.bincount(true) / 300).fit(X, given)
     untold = PriorFittedClassifier(random_state=0).fit(X, given)
     right, before = ((model.predict(X[100:]) == true[100:]).mean() for model in (told, untold))
-    assert right > before + 0.1
-    assert told.p_wrong_[:100][wrong].mean() > told.p_wrong_[:100][~wrong].mean() + 0.3
+    return right - before, told.p_wrong_[:100][wrong].mean() - told.p_wrong_[:100][~wrong].mean()

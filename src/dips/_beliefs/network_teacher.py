@@ -69,16 +69,16 @@ class NetworkTeacher:
         n_context = self.n_labeled + min(_UNLABELED_IN_CONTEXT, n_rows(self.X) - self.n_labeled)
         context, labeled = take(self.X, np.arange(n_context)), np.zeros((self.n_labeled, self.n_classes))
         for train, test in zip(trainings, tests, strict=True):
-            labeled[test] = self._read(context, train, labels, n_draws=1)[test]
+            labeled[test] = self._read(context, train, labels)[test]
         everything = np.unique(np.concatenate(trainings))
-        return Answers(labeled, self._read(self.X, everything, labels, n_draws=2)[self.n_labeled :])
+        return Answers(labeled, self._read(self.X, everything, labels)[self.n_labeled :])
 
-    def _read(self, X: Any, labeled: Rows, labels: Array, n_draws: int) -> Array:
+    def _read(self, X: Any, labeled: Rows, labels: Array) -> Array:
         """Probabilities (n, C) of all rows of the table, where only some labels are shown."""
         shown = np.full(n_rows(X), UNLABELED)
         shown[labeled] = labels[labeled]
         most = max(self.n_labeled + _UNLABELED_IN_CONTEXT, 16)
-        model = PriorFittedClassifier(n_draws=n_draws, max_context=most, random_state=self.seed, n_jobs=1)
+        model = PriorFittedClassifier(max_context=most, random_state=self.seed, n_jobs=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the network cannot take in is of no concern to the user here
             model.fit(X, shown)

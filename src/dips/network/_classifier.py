@@ -44,9 +44,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_draws : int, default=2
-        How many random orders of columns and names of classes and levels to average over. More are steadier; the cost
-        grows in proportion.
+    n_draws : int, default=1
+        How many random orders of columns and names of classes and levels to average over. More are a little better
+        and steadier; the cost grows in proportion.
     max_context : int, default=1000
         How many rows the network reads at once, labeled ones first. The cost of a prediction grows with it.
     class_frequencies : mapping of class to share, sequence (C,) or None, default=None
@@ -98,7 +98,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_draws: int = 2,
+        n_draws: int = 1,
         max_context: int = 1000,
         class_frequencies: Any = None,
         weights: str | Path | None = None,
