@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--weights", type=Path, default=SHIPPED)
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--no-folds", action="store_true", help="do not judge labels by the supervised models")
     parser.add_argument("--labels", type=int, nargs="*", default=LABELS)
     parser.add_argument("--noise", type=float, nargs="*", default=NOISE)

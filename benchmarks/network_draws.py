@@ -1,8 +1,8 @@
 """What more draws of names are worth: ``python benchmarks/network_draws.py TABLES/tables.npz``.
 
 The tasks of ``benchmarks/network.py``. The network reads each of them under eight draws; answers are means over the
-first 1, 2, 4 and 8 of these. Printed are mean scores and differences to two draws, the default, with the standard error
-over tables. ``--in-context`` cuts the unlabeled rows that it reads instead, for two draws: the same labels and queries.
+first 1, 2, 4 and 8 of these. Printed are mean scores and differences to one draw, the default, with the standard error
+over tables. ``--in-context`` cuts the unlabeled rows that it reads instead, for one draw: the same labels and queries.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from dips.network._reading import Reading
 from dips.network._tasks import LABELS, NOISE, Task, make_task, read_tables, scores_of
 from dips.network._weights import SHIPPED, Weights
 
-DRAWS, USUAL = (1, 2, 4, 8), 2
+DRAWS, USUAL = (1, 2, 4, 8), 1
 SCORES = {"accuracy": 100, "log_loss": 1, "auc": 100, "auc_wrong": 100}
 
 

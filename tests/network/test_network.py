@@ -186,6 +186,15 @@ def test_a_network_that_has_grown_deeper_answers_the_same(tmp_path, cells):
     assert torch.allclose(*answers, atol=1e-5)
 
 
+def test_settings_are_changed_by_name():
+    changes = changed(TINY, ["layers=3", "hints=False", "labeled=8,16", "clean=0.5"])
+    assert (changes.model.layers, changes.model.hints) == (3, False)
+    assert (changes.prior.labeled, changes.prior.clean) == ((8, 16), 0.5)
+    for wrong in ("hints=no", "height=3"):
+        with pytest.raises(SystemExit):
+            changed(TINY, [wrong])
+
+
 def test_a_network_that_begins_to_take_hints_answers_the_same(tmp_path, cells):
     Weights.random(replace(TINY.model, hints=False), 3).save(tmp_path / "weights.npz")
     trainer = NetworkTrainer(TINY, torch.device("cpu"))

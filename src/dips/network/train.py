@@ -12,6 +12,7 @@ import argparse
 import time
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -45,15 +46,23 @@ def changed(settings: NetworkSettings, changes: list[str]) -> NetworkSettings:
         for part in fields(settings):
             group = getattr(settings, part.name)
             if hasattr(group, name):
-                before = getattr(group, name)
-                value = (
-                    tuple(map(type(before[0]), text.split(","))) if isinstance(before, tuple) else type(before)(text)
-                )
+                value = _like(getattr(group, name), text)
                 settings = replace(settings, **{part.name: replace(group, **{name: value})})
                 break
         else:
             raise SystemExit(f"there is no setting {name!r}")
     return settings
+
+
+def _like(before: Any, text: str) -> Any:
+    """A text as a value of the kind that a setting has."""
+    if isinstance(before, tuple):
+        return tuple(_like(before[0], part) for part in text.split(","))
+    if isinstance(before, bool):
+        if text not in ("True", "False"):
+            raise SystemExit(f"{text!r} is neither True nor False")
+        return text == "True"
+    return type(before)(text)
 
 
 def main(arguments: list[str] | None = None) -> None:
