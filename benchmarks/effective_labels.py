@@ -3,13 +3,13 @@
     DIPS_DATA=folder python benchmarks/effective_labels.py [SEEDS] [JOBS]
 
 If a share e of the labels of two classes is flipped, a label carries at most (1 - 2e)² of the information of a clean
-one, and just that where the columns say little about the class. So N dirty labels are worth at most N (1 - 2e)² clean
-ones, and a method that loses nothing to the noise does as well with the one as with the other.
+one (exactly that where the columns say little about the class). So N dirty labels are worth at most N (1 - 2e)² clean
+ones. A method that loses nothing to the noise does as well with the N dirty labels as with that many clean ones.
 
-The two-class tables of `dips paper run good-model` and its XGBoost, labeled rows only. The clean labels are the first
-of the dirty ones before the flips; the test rows are the same. One line gives the rows that clean labels lack without
-labels, so that both have the same rows. Means over tables ± the standard error over seeds; about 15 s for each table
-and seed on one core.
+The two-class tables of `dips paper run good-model` and its XGBoost, labeled rows only. The clean labels are the true
+labels of the first of the same rows; the test rows are the same. One line adds the other rows without labels, so that
+the clean labels come with as many rows as the dirty ones. Means over tables ± the standard error over seeds. It takes
+about 15 s for each table and seed on one core.
 """
 
 from __future__ import annotations
