@@ -1,5 +1,7 @@
 """The share of wrong labels as pilots estimate it, beside the true share: what opens the gate of images' default.
 
+`look wrong` is the share of labels that pilots contradict, and `accuracy` theirs on images without a label.
+
 DIPS_DATA=folder python benchmarks/image_noise.py --data cifar10n --noise 0.0 worse --labels 1000 --seeds 3
 DIPS_DATA=folder python benchmarks/image_noise.py --data cifar10n eurosat --method fixmatch freematch --noise 0
 """
@@ -21,7 +23,7 @@ from dips.curators import ImageAuto
 from dips.datasets._image_sets import ImageData, load_images
 from dips.vision._fitting import METHODS
 from dips.vision._image_pool import ImagePool
-from dips.vision._label_noise import LabelNoise, estimate_label_noise
+from dips.vision._label_noise import estimate_label_noise
 from dips.vision._optimizer import Schedule
 from dips.vision._pilots import Pilots
 from dips.vision._training import Recipe
@@ -50,7 +52,7 @@ def main() -> None:
         for name, images in data.items():
             path = Path(options.pretrained) / f"{name}.safetensors"
             starts[name] = shared_pretraining(path, options.network, images.X_train, options.pretrain_steps)
-    print("data     method    noise labels seed  wrong  estimate  interval      gate    accuracy of pilots  seconds")
+    print("data     method    noise labels seed  wrong  estimate  interval      look wrong  gate    accuracy  seconds")
     for seed, noise, n_labeled, name, method in product(
         range(options.seeds), options.noise, options.labels, options.data, options.method
     ):
@@ -66,30 +68,29 @@ def _recipe(method: str, network: str, n_steps: int) -> Recipe:
 
 def _line(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, noise: str, seed: int) -> str:
     began = time.perf_counter()
-    estimated, accuracy = estimate(data, labels, recipe, n_steps, seed)
+    curator, accuracy = asked(data, labels, recipe, n_steps, seed)
     rows = np.flatnonzero(labels >= 0)
-    wrong = (labels != data.y_train)[rows]
-    curator = ImageAuto()
-    curator.remember(estimated.rate, (estimated.low, estimated.high), estimated.p_wrong)
+    wrong, (low, high) = (labels != data.y_train)[rows], curator.noise_interval_
     gate = "open" if curator.is_dirty else "closed"
     return (
-        f"{noise:>5} {rows.size:6} {seed:4}  {wrong.mean():5.3f}  {estimated.rate:8.3f}  "
-        f"{estimated.low:.3f}-{estimated.high:.3f}   {gate:6}  {accuracy:18.3f}  {time.perf_counter() - began:7.1f}"
+        f"{noise:>5} {rows.size:6} {seed:4}  {wrong.mean():5.3f}  {curator.noise_rate_:8.3f}  {low:.3f}-{high:.3f}   "
+        f"{curator.look_wrong_:10.3f}  {gate:6}  {accuracy:8.3f}  {time.perf_counter() - began:7.1f}"
     )
 
 
-def estimate(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, seed: int) -> tuple[LabelNoise, float]:
-    """Return the estimate by pilots, and their accuracy on images that they were given without a label."""
+def asked(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, seed: int) -> tuple[ImageAuto, float]:
+    """Return a curator that heard the pilots, and their accuracy on images that they were given without a label."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pool = ImagePool.of(data.X_train, labels, int(data.y_train.max()) + 1, device)
-    rows = pool.labeled_rows
+    rows, curator = pool.labeled_rows, ImageAuto()
     order = np.random.RandomState(seed).permutation(rows.size)
-    pilots = Pilots(pool, recipe, rows, labels[rows], order, ImageAuto().n_pilots, seed + 100)
+    pilots = Pilots(pool, recipe, rows, labels[rows], order, curator.n_pilots, seed + 100)
     interleave([steps(training, n_steps) for training in pilots.trainings])
     compared = np.random.RandomState(5).permutation(np.flatnonzero(labels < 0))[:N_COMPARED]
-    opinions = pilots.opinions(compared)
-    accuracy = float((opinions.argmax(axis=2) == data.y_train[compared]).mean())
-    return estimate_label_noise(pilots.answers(), opinions, labels[rows]), accuracy
+    answers, opinions = pilots.answers(), pilots.opinions(compared)
+    noise = estimate_label_noise(answers, opinions, labels[rows])
+    curator.remember(noise.rate, (noise.low, noise.high), answers, labels[rows])
+    return curator, float((opinions.argmax(axis=2) == data.y_train[compared]).mean())
 
 
 def _share_or_name(noise: str) -> str | float:

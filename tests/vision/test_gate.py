@@ -105,7 +105,7 @@ def test_suspects_stay_as_many_as_the_pilots_saw_when_the_network_agrees_with_ev
     curator = ImageAuto()
     evidence = evidence_of(p, labels)
     assert curator.curate(evidence).all()
-    curator.remember(0.2, (0.1, 0.3), p[:, 0])
+    curator.remember(0.2, (0.1, 0.3), p, labels)
     assert (~curator.curate(evidence)).sum() >= 0.2 * n
 
 
@@ -123,6 +123,41 @@ def test_too_few_labels_show_nothing():
     interleave([run.proceed()])
     assert run.curator.noise_interval_[0] == 0
     assert run.useful[run.rows].all()
+
+
+def told(n, share, **settings):
+    """A curator whose pilots contradict a share of n labels of two classes, for sure, and see noise."""
+    labels = np.arange(n) % 2
+    says = np.where(np.arange(n) < share * n, 1 - labels, labels)
+    curator = ImageAuto(**settings)
+    curator.remember(0.4, (0.3, 0.5), np.where(says[:, None] == np.arange(2), 0.99, 0.01), labels)
+    return curator
+
+
+def test_pilots_that_contradict_more_labels_than_may_be_suspects_cannot_tell():
+    assert told(40, 0.5).is_dirty
+    weak = told(40, 0.7)
+    assert weak.look_wrong_ > weak.max_drop
+    assert not weak.is_dirty
+
+
+def test_where_there_are_labels_to_spare_pilots_may_contradict_most_of_them():
+    assert told(80, 0.7).is_dirty
+    assert not told(80, 0.7, enough=41).is_dirty
+
+
+def test_with_fewer_than_five_labels_a_class_pilots_show_nothing():
+    assert told(10, 0.2).is_dirty
+    assert not told(8, 0.2).is_dirty
+    assert told(8, 0.2, enough=4).is_dirty
+
+
+def test_where_pilots_cannot_tell_the_training_is_that_of_the_method_to_the_last_bit():
+    run, alone = run_of(ImageAuto(**CURATOR, enough=51, max_drop=0.1), 0.2), run_of(CURATORS.resolve("none"), 0.2)
+    assert run.curator.look_wrong_ >= 0.1
+    assert run.curator.noise_rate_ >= run.curator.least_noise
+    assert run.useful[run.rows].all()
+    assert torch.equal(weights(run.training.averaged), weights(alone.training.averaged))
 
 
 def test_a_verified_label_cannot_be_wrong():

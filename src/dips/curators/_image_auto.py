@@ -11,6 +11,8 @@ from dips._tools.sklearn_compat import Interval
 from dips.curators._adaptive import noise_rate
 from dips.curators._base import Curator, Evidence
 
+_LEAST_OF_A_CLASS = 5  # labels; with fewer, pilots learn from nearly the same few images, and agree where all err
+
 
 class ImageAuto(Curator):
     """All labels are useful unless some are shown to be wrong; then those that look wrong are suspects, and some more.
@@ -19,6 +21,10 @@ class ImageAuto(Curator):
     and judge it. Calibrated by one another on unlabeled images, they give the share of wrong labels with an interval,
     and the probability ``p_wrong`` that each label is wrong. If less than `least_noise` is shown, the training is the
     same as without a curator, to the last bit. Pilots also show whether a pretraining helps; else it is given up.
+
+    With few labels, pilots may be too weak to judge them, and curation would only lose labels. So where there are fewer
+    than `enough` labels a class, pilots that contradict more labels than may be suspects (`max_drop`) show nothing: it
+    is they who err. Nor do they with fewer than five labels a class, where errors that they share look like noise.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -53,7 +59,7 @@ class ImageAuto(Curator):
     ----------
     noise_rate_ : the share of wrong labels that the pilots estimate; errors that they share make it somewhat too high
     noise_interval_ : lowest and highest share that explain the labels nearly as well
-    look_wrong_ : the share of labels that looked wrong at the last curation
+    look_wrong_ : the share of labels that looked wrong to the pilots, or at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
     """
 
@@ -84,11 +90,18 @@ class ImageAuto(Curator):
         self.least_noise = least_noise
         self.n_pilots = n_pilots
 
-    def remember(self, rate: float, interval: tuple[float, float], out_of_fold: Array) -> None:
-        """Keep what the pilots said; where little noise is shown, errors that they share may be all of it."""
+    def remember(self, rate: float, interval: tuple[float, float], answers: Array, labels: Array) -> None:
+        """Keep what the pilots said; where they show little noise, or are weak, their errors may be all of it."""
         low, high = interval
-        self.noise_rate_, self.out_of_fold_ = rate, out_of_fold
-        self.noise_interval_ = (low if rate >= self.least_noise else 0.0, high)
+        self.noise_rate_, self.out_of_fold_ = rate, answers[np.arange(labels.size), labels]
+        self.look_wrong_ = noise_rate(answers, labels)
+        is_shown = rate >= self.least_noise and self._can_tell(labels.size / answers.shape[1])
+        self.noise_interval_ = (low if is_shown else 0.0, high)
+
+    def _can_tell(self, n_of_a_class: float) -> bool:
+        """Whether pilots can tell which labels are wrong, having so many of each class on average."""
+        are_weak = self.look_wrong_ >= self.max_drop  # more contradicted than may be suspects
+        return n_of_a_class >= self.enough or (n_of_a_class >= _LEAST_OF_A_CLASS and not are_weak)
 
     @property
     def has_pilots(self) -> bool:
@@ -97,7 +110,7 @@ class ImageAuto(Curator):
 
     @property
     def is_dirty(self) -> bool:
-        """Whether labels were shown to be wrong."""
+        """Whether labels were shown to be wrong, by pilots that can tell which."""
         return self.noise_interval_[0] > 0
 
     @property

@@ -1,4 +1,4 @@
-"""The default for images: labels are judged only if pilots show that some are wrong."""
+"""The default for images: labels are judged only if pilots show that some are wrong, and can tell which."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Gate(Verdicts):
                 run.begin_from(None)
                 pilots, answers = plain, plain.answers()
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
-        self.curator.remember(noise.rate, (noise.low, noise.high), answers[np.arange(labels.size), labels])
+        self.curator.remember(noise.rate, (noise.low, noise.high), answers, labels)
         self._remember(noise.p_wrong, run.rows)
         run.unseen = answers
         if self.curator.is_dirty:
