@@ -5,6 +5,10 @@ import json
 import pytest
 
 from dips._cli.app import run
+from dips._paper import find
+from dips._paper.engine import Store
+from dips._paper.experiment import Plan
+from dips._paper.show import save_plan
 from dips._tools.locks import only_writer
 
 pytest.importorskip("matplotlib")
@@ -34,6 +38,16 @@ def test_a_run_can_be_repeated_and_shown(paper, tmp_path):
     page.parent.mkdir()
     assert paper("page", str(page))[0] == 0
     assert "## Two moons without label noise" in page.read_text()
+
+
+def test_the_page_leaves_out_what_has_no_finished_trial(paper, tmp_path):
+    paper("run", "clean-labels", "--seeds", "1")
+    save_plan(find("quadrants"), Plan(1), Store(tmp_path / "results"))
+    code, _, said = paper("page", str(tmp_path / "page.md"))
+    assert (code, said) == (0, "")
+    left_out = (tmp_path / "page.md").read_text().partition("Not run for this page: ")[2]
+    assert "quadrants" in left_out
+    assert "clean-labels" not in left_out
 
 
 def test_failures_are_shown_and_end_with_another_code(paper, monkeypatch):

@@ -70,6 +70,11 @@ def was_run(experiment: Experiment, store: Store) -> bool:
     return _plan_path(experiment, store).exists()
 
 
+def has_results(experiment: Experiment, store: Store) -> bool:
+    """Whether a trial of it is finished."""
+    return was_run(experiment, store) and not collect(experiment, store)[1].frame.empty
+
+
 def collect(experiment: Experiment, store: Store) -> tuple[Plan, Results]:
     """The plan that was run last, and what came of it."""
     plan, keys = load_plan(experiment, store)

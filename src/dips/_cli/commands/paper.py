@@ -217,12 +217,12 @@ def page(
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips._paper import experiments
     from dips._paper.engine import Store
-    from dips._paper.show import read_readings, was_run, write_page
+    from dips._paper.show import has_results, read_readings, write_page
 
     said = {} if readings is None else read_readings(readings)
     known, shown = experiments().values(), []
     for experiment in known:
-        if was_run(experiment, Store(results)):
+        if has_results(experiment, Store(results)):
             shown.append(_show(experiment, results, results / "shown"))
     left_out = [e.name for e in known if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", said)
