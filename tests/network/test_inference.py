@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -130,6 +131,14 @@ def test_the_scale_of_a_column_does_not_matter(network, values, given):
     plain = read(network, values, given).ask(values[CONTEXT:])
     values[:, 0] = values[:, 0] * 1e-9 + 3e-8
     assert np.allclose(read(network, values, given).ask(values[CONTEXT:]), plain, atol=1e-4)
+
+
+def test_huge_numbers_are_read_as_others_are(network, values, given):
+    plain = read(network, values, given).ask(values[CONTEXT:])
+    values[:, 0] *= 1e300
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.allclose(read(network, values, given).ask(values[CONTEXT:]), plain, atol=1e-5)
 
 
 def test_weights_come_back_from_their_file(tmp_path):

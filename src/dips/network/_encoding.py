@@ -47,10 +47,11 @@ class Columns:
     def of(cls, values: Array, categorical: Array) -> Columns:
         """Look at the context rows (n, F), NaN where missing."""
         known = [np.sort(column[~np.isnan(column)]) for column in values.T]
-        mean = np.array([column.mean() if column.size else 0.0 for column in known])
-        spread = np.array([column.std() if column.size else 0.0 for column in known])
-        least = np.array([1e-6 * (np.abs(column).max() if column.size else 0.0) for column in known])
-        spread = np.where(spread > least, spread, np.maximum(least, 1e-30))
+        largest = np.array([np.abs(column).max(initial=0.0) for column in known])
+        scale = np.where(largest > 0, largest, 1.0)  # so that squares of huge numbers do not overflow
+        mean = scale * [(column / s).mean() if column.size else 0.0 for column, s in zip(known, scale, strict=True)]
+        spread = scale * [(column / s).std() if column.size else 0.0 for column, s in zip(known, scale, strict=True)]
+        spread = np.where(spread > 1e-6 * largest, spread, np.maximum(1e-6 * largest, 1e-30))
         return cls(np.asarray(categorical), np.array([max(1, column.size) for column in known]), mean, spread, known)
 
     def cells(self, values: Array, codes: Codes, settings: ModelSettings) -> Array:

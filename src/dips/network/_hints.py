@@ -89,8 +89,8 @@ def _features(xp: Any, described: Any, settings: ModelSettings) -> Any:
 
 def _linear(rows: Any, labeled: Any, settings: ModelSettings) -> Any:
     """How alike rows are, column by column, without the waves."""
-    plain = slice(0, -2 * len(settings.waves))
-    return _curves(rows[..., plain], labeled[..., plain])
+    n_plain = rows.shape[-1] - 2 * len(settings.waves)
+    return _curves(rows[..., :n_plain], labeled[..., :n_plain])
 
 
 def _curves(rows: Any, labeled: Any) -> Any:
