@@ -41,6 +41,7 @@ def test_a_run_can_be_repeated_and_shown(paper, tmp_path):
 
 
 def test_the_page_leaves_out_what_has_no_finished_trial(paper, tmp_path):
+    assert "No trial" in paper("page", str(tmp_path / "page.md"))[2]
     paper("run", "clean-labels", "--seeds", "1")
     save_plan(find("quadrants"), Plan(1), Store(tmp_path / "results"))
     code, _, said = paper("page", str(tmp_path / "page.md"))

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dips._files import OutputError
-from dips._persistence.export import to_csv, write_frame
+from dips._persistence.export import check_kind, to_csv, write_frame
 from dips._tools.files import write_whole
 
 
@@ -44,6 +44,8 @@ def test_labels_with_gaps_can_be_written_as_parquet(tmp_path, labels):
 
 
 def test_other_endings_are_refused(tmp_path):
+    with pytest.raises(OutputError, match=r"has no ending; results are written as"):
+        check_kind(tmp_path / "report")
     with pytest.raises(OutputError, match=r"ends in '.doc'; results are written as .csv, .parquet or .xlsx"):
         write_frame(pd.DataFrame({"a": [1]}), tmp_path / "t.doc")
 

@@ -216,10 +216,10 @@ def _read_file(path: Path, how: _How) -> Table:
             opened = partial(open_bytes, path, compression)
             return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
     known = ", ".join(sorted(s.lstrip(".") for s in _KNOWN))
+    ending = f"ends in {path.suffix!r}, which does not name" if path.suffix else "has no ending that names"
     raise DataError(
-        f"{path} ends in {path.suffix or 'nothing'!r}, which does not name a known format; save the table as CSV or "
-        f"Parquet. If it is of a known format, rename it to end in one of {known} (.gz, .bz2, .xz, .zst and .zip may "
-        "follow)."
+        f"{path} {ending} a known format; save the table as CSV or Parquet. If it is of a known format, rename it to "
+        f"end in one of {known} (.gz, .bz2, .xz, .zst and .zip may follow)."
     )
 
 

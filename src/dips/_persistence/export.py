@@ -35,9 +35,9 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 def check_kind(path: Path) -> None:
     """Refuse a name whose ending says nothing; best before the work."""
-    kind = path.suffix.lower()
-    if kind not in _KINDS:
-        raise OutputError(f"{path} ends in {kind or 'nothing'!r}; results are written as .csv, .parquet or .xlsx.")
+    if path.suffix.lower() not in _KINDS:
+        ending = f"ends in {path.suffix!r}" if path.suffix else "has no ending"
+        raise OutputError(f"{path} {ending}; results are written as .csv, .parquet or .xlsx.")
 
 
 def _to_excel(frame: pd.DataFrame, path: Path) -> bytes:

@@ -224,6 +224,8 @@ def page(
     for experiment in known:
         if has_results(experiment, Store(results)):
             shown.append(_show(experiment, results, results / "shown"))
+    if not shown:
+        raise UserError(f"No trial in {results} is finished; run an experiment first: dips paper list names them.")
     left_out = [e.name for e in known if e not in [one.experiment for one in shown]]
     write_page(shown, left_out, path, results / "shown", said)
     output().say(f"Open {path}")
