@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -38,3 +39,30 @@ class Square:
 
 def squares(n, **settings):
     return [Square(i, **settings) for i in range(n)]
+
+
+@dataclass(frozen=True)
+class Countdown:
+    """Counts down by turns, notes in a shared list who did so, and may warn or fail at the end."""
+
+    number: int
+    turns: list
+    fails: bool = False
+
+    def key(self):
+        return hashed({"number": self.number})
+
+    def settings(self):
+        return {"number": self.number}
+
+    def run(self):
+        raise AssertionError("a job that can share a device is not run by itself where several are")
+
+    def proceed(self):
+        for _ in range(self.number):
+            self.turns.append(self.number)
+            yield
+        warnings.warn(f"{self.number} is over", stacklevel=1)
+        if self.fails:
+            raise ArithmeticError(f"{self.number} fails")
+        return {"counted": self.number}

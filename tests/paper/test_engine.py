@@ -12,7 +12,7 @@ import pytest
 
 from dips._paper.engine import Store, hashed, run
 from dips.exceptions import UserError
-from tests.paper.jobs import Square, squares
+from tests.paper.jobs import Countdown, Square, squares
 
 KILLED = """
 import sys
@@ -165,6 +165,18 @@ def test_warnings_of_a_job_are_kept_not_shown(store, recwarn):
 
     run([Warns(1)], store)
     assert store.get(Square(1).key())["warnings"] == ["mind the gap"]
+    assert not recwarn.list
+
+
+def test_jobs_that_share_a_device_take_turns_and_the_next_begins_where_one_ends(store, recwarn):
+    turns = []
+    jobs = [Countdown(number, turns, fails=number == 2) for number in (3, 2, 4)]
+    tally = run(jobs, store, n_jobs=2)
+    assert (tally.done, tally.failed) == (2, 1)
+    assert turns == [3, 2, 3, 2, 3, 4, 4, 4, 4]
+    assert [store.get(job.key()).get("outcome") for job in jobs] == [{"counted": 3}, None, {"counted": 4}]
+    failed = store.get(jobs[1].key())
+    assert (failed["error"], failed["warnings"]) == ("ArithmeticError: 2 fails", ["2 is over"])
     assert not recwarn.list
 
 

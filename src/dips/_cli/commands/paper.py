@@ -25,7 +25,10 @@ app.add_typer(paper, name="paper")
 
 Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` lists them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
-Processes = Annotated[int, typer.Option(min=1, help="Processes, each with one thread; on a GPU, one is as fast.")]
+Jobs = Annotated[
+    int,
+    typer.Option(min=1, help="Trials at a time: on tables, each in its own process; on images, sharing the device."),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Retry trials that failed before.")]
 DataSetNames = Annotated[
     list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all available]")
@@ -102,7 +105,7 @@ def list_(as_json: o.Json = False) -> None:
 def run(
     name: Name,
     seeds: Seeds = None,
-    jobs: Processes = 1,
+    jobs: Jobs = 1,
     retry: Retry = False,
     data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,
@@ -151,7 +154,7 @@ def show(
 @paper.command("all")
 def all_(
     seeds: Seeds = None,
-    jobs: Processes = 1,
+    jobs: Jobs = 1,
     retry: Retry = False,
     data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Generator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 class Job(Protocol):
@@ -22,6 +23,15 @@ class Job(Protocol):
 
     def run(self) -> dict[str, Any]:
         """Do the work; return plain data."""
+        ...
+
+
+@runtime_checkable
+class SharingJob(Job, Protocol):
+    """A job that can share a device with others in the same process."""
+
+    def proceed(self) -> Generator[None, None, dict[str, Any]]:
+        """Do what :meth:`run` does, yielding now and then, so that another can proceed."""
         ...
 
 
