@@ -38,13 +38,13 @@ for name, model in models.items():
 # %%
 # The account of every row
 # ------------------------
-# ``samples_`` has one line per input row: where its label came from, in which round it was taken, how it was learned,
-# and whether the last model was trained on it.
+# ``samples_`` has one line per input row: where its label came from, the probability ``p_wrong`` that it is wrong, how
+# it was learned, and whether it is useful or a suspect.
 clf = models["curated pseudo-labeling"]
 clf.samples_.iloc[[0, 1, 2, 500, 501]]
 
 # %%
-# ``history_`` has one line per round.
+# ``history_`` has one line per round. The default has two: 0 judges the given labels, 1 adds the unlabeled rows.
 clf.history_
 
 # %%

@@ -3,7 +3,8 @@ Write your own labeler
 ======================
 
 A labeler decides which unlabeled rows get a pseudo-label in a round. There are two ways to write one: a function for
-a quick experiment, a class for something you keep.
+a quick experiment, a class for something you keep. The default takes all rows at once, so this page uses the paper's
+curator, ``curator="dips"``, which works in rounds.
 """
 
 # %%
@@ -30,7 +31,7 @@ def surest_twenty(candidates):
     return rows, candidates.probabilities[rows].argmax(axis=1)
 
 
-clf = PseudoLabelClassifier(labeler=surest_twenty, random_state=0).fit(X, y)
+clf = PseudoLabelClassifier(labeler=surest_twenty, curator="dips", random_state=0).fit(X, y)
 taken = clf.samples_[clf.samples_["source"] == "pseudo"]
 
 fig, ax = plt.subplots(figsize=(5, 3.2), layout="constrained")
@@ -60,7 +61,7 @@ class Margin(Labeler):
 
 
 for labeler in ("margin", Margin(gap=0.9)):
-    clf = PseudoLabelClassifier(labeler=labeler, random_state=0).fit(X, y)
+    clf = PseudoLabelClassifier(labeler=labeler, curator="dips", random_state=0).fit(X, y)
     n_pseudo = (clf.samples_["source"] == "pseudo").sum()
     print(f"{labeler!s:20} {n_pseudo} pseudo-labels, accuracy {clf.score(X, truth):.3f}")
 

@@ -34,15 +34,20 @@ print(pool.n_rows, pool.columns)
 # %%
 # Fit
 # ---
-# The labeled rows are an ordinary data frame. The pool, or just its path, is the third argument. ``verbose=1`` shows
-# a progress bar on a terminal: rounds, and rows read in the present pass.
-clf = PseudoLabelClassifier(n_rounds=3, random_state=0, verbose=1)
+# The labeled rows are an ordinary data frame. The pool, or just its path, is the third argument. The default learns
+# from a sample of 2,000 unlabeled rows, because more rarely pay. ``verbose=1`` shows a progress bar on a terminal.
+clf = PseudoLabelClassifier(random_state=0, verbose=1)
 clf.fit(rows[:100], truth[:100], folder)
-clf.history_
+clf.history_[["round", "n_given", "n_pseudo", "n_left"]]
 
 # %%
-# The account covers the rows on disk too, after the labeled ones, in the order of the files.
-counts = pd.crosstab(clf.samples_["round"], clf.samples_["final_label"]).loc[0:]
+# All rows, in rounds
+# -------------------
+# With other curators, every round reads all rows and gives some of them a pseudo-label. The account covers the rows
+# on disk too, after the labeled ones, in the order of the files.
+rounds = PseudoLabelClassifier(curator="adaptive", n_rounds=3, random_state=0)
+rounds.fit(rows[:100], truth[:100], folder)
+counts = pd.crosstab(rounds.samples_["round"], rounds.samples_["final_label"]).loc[0:]
 
 fig, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 counts.plot.bar(stacked=True, ax=ax, rot=0, color=["C0", "C1"])

@@ -47,7 +47,7 @@ print(f"between {low:.0%} and {high:.0%} of the labels are wrong, in truth {flip
 print(f"accuracy on all images: {clf.score(X, digits.target):.3f}")
 
 # %%
-# ``samples_`` and ``history_`` have the same columns as for tables.
+# ``samples_`` has the same columns as for tables, and ``history_`` one line per round.
 clf.history_
 
 # %%

@@ -44,3 +44,12 @@ def test_the_help_of_a_command_names_what_it_takes(capsys):
     judges = re.search("What judges labels: auto, (.*?); for images: auto, (.*?)\\.", words)
     assert judges is not None
     assert ("fine" in judges[1], "fine" in judges[2], "percentile" in judges[2]) == (True, False, True)
+
+
+@pytest.mark.parametrize(
+    "command", ["inspect", "fit", "audit", "review", "compare", "predict", "report", "sign", "paper run"]
+)
+def test_an_option_says_what_it_takes_in_a_word_not_in_a_type(command, capsys):
+    assert dips([*command.split(), "--help"]) == 0
+    options = capsys.readouterr().out.partition("Options:")[2]
+    assert re.findall(r"--\S+ (?:<(?:list|str|path).*?>|TEXT|PATH)", options) == []

@@ -116,23 +116,41 @@ Data = Annotated[
 ]
 TargetName = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="The column with the labels; not needed for images in one folder per class."),
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column with the labels; not needed for images in one folder per class.",
+    ),
 ]
 Ids = Annotated[
-    list[str], typer.Option("--id", help="A column that identifies rows: shown, but not learned from. Repeatable.")
+    list[str],
+    typer.Option(
+        "--id", metavar="COLUMN", help="A column that identifies rows: shown, but not learned from. Repeatable."
+    ),
 ]
-Drop = Annotated[list[str], typer.Option("--drop", help="A column to leave out. Repeatable.")]
+Drop = Annotated[list[str], typer.Option("--drop", metavar="COLUMN", help="A column to leave out. Repeatable.")]
 Marks = Annotated[
     list[str],
-    typer.Option("--unlabeled-mark", help="A label that means 'no label', in addition to empty cells. Repeatable."),
+    typer.Option(
+        "--unlabeled-mark",
+        metavar="LABEL",
+        help="A label that means 'no label', in addition to empty cells. Repeatable.",
+    ),
 ]
 Types = Annotated[
     list[str],
-    typer.Option("--type", help="What a column holds: COLUMN=category|number|date|text|id|ignore. Repeatable."),
+    typer.Option(
+        "--type",
+        metavar="COLUMN=KIND",
+        help="What a column holds: category, number, date, text, id or ignore. Repeatable.",
+    ),
 ]
 Group = Annotated[
     str | None,
-    typer.Option("--group", help="A column of groups, such as the patient; no split divides a group."),
+    typer.Option(
+        "--group", metavar="COLUMN", help="A column of groups, such as the patient; no split divides a group."
+    ),
 ]
 MergeLabels = Annotated[
     bool | None,
@@ -140,26 +158,35 @@ MergeLabels = Annotated[
         "--merge-labels/--no-merge-labels", help="Merge spellings of one label, such as Yes and Y, or keep them apart."
     ),
 ]
-MapLabel = Annotated[list[str], typer.Option("--map-label", help="Another name for a label: OLD=NEW. Repeatable.")]
+MapLabel = Annotated[
+    list[str], typer.Option("--map-label", metavar="OLD=NEW", help="Another name for a label. Repeatable.")
+]
 SheetName = Annotated[
     str | None,
-    typer.Option("--sheet", help="The sheet of an Excel file, by name or number.  [default: the first that fits]"),
+    typer.Option(
+        "--sheet",
+        metavar="SHEET",
+        help="The sheet of an Excel file, by name or number.  [default: the first that fits]",
+    ),
 ]
 SkipRows = Annotated[
     int | None, typer.Option("--skip-rows", help="Lines to skip above the header.  [default: detected]")
 ]
 VerifiedColumn = Annotated[
-    str | None, typer.Option("--verified", help="A column that says yes where someone has checked the label.")
+    str | None,
+    typer.Option("--verified", metavar="COLUMN", help="A column that says yes where someone has checked the label."),
 ]
 CorrectionsFile = Annotated[
     Path | None,
     typer.Option(
         "--corrections",
+        metavar="FILE",
         help="A file of checked labels, with the columns label (a class, keep or unlabeled) and row, or those of --id.",
     ),
 ]
 Reviewed = Annotated[
-    Path | None, typer.Option("--reviewed", help="A reviewed run folder, whose decisions are used as corrections.")
+    Path | None,
+    typer.Option("--reviewed", metavar="RUN", help="A reviewed run folder, whose decisions are used as corrections."),
 ]
 ReviewerError = Annotated[
     float | None,
@@ -172,44 +199,56 @@ Order = Annotated[
     str,
     typer.Option(
         "--order",
+        metavar="ORDER",
         help="Which suspects come first: wrong, those most likely to be wrong, or useful, those most useful to check.",
     ),
 ]
 KeptLabels = Annotated[
     list[str],
-    typer.Option("--keep-label", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."),
+    typer.Option(
+        "--keep-label", metavar="LABEL", help="A label such as NA or '-' that is a class, not 'no label'. Repeatable."
+    ),
 ]
 Positive = Annotated[
     str | None,
     typer.Option(
+        metavar="LABEL",
         help="The class that F1, average precision and the report's curves are about.  "
-        "[default: of two classes that are words, the rarer; otherwise the last in order]"
+        "[default: of two classes that are words, the rarer; otherwise the last in order]",
     ),
 ]
-MetricName = Annotated[str, typer.Option(help="The metric that decides: {metrics}.")]
+MetricName = Annotated[str, typer.Option(metavar="METRIC", help="The metric that decides: {metrics}.")]
 Costs = Annotated[
     list[str],
     typer.Option(
         "--costs",
-        help="The cost of missing a row of a class: LABEL=COST, 1 for other classes. Repeatable; see --metric cost.",
+        metavar="LABEL=COST",
+        help="The cost of missing a row of a class; 1 for other classes. Repeatable; see --metric cost.",
     ),
 ]
 Keep = Annotated[
     str | None,
-    typer.Option("--keep", help="The model to keep, whatever the comparison says: {models}.  [default: the best]"),
+    typer.Option(
+        "--keep",
+        metavar="MODEL",
+        help="The model to keep, whatever the comparison says: {models}.  [default: the best]",
+    ),
 ]
-BackboneName = Annotated[str, typer.Option(help="The classifier: {backbones}.")]
-LabelerName = Annotated[str, typer.Option("--labeler", help="What proposes pseudo-labels: {labelers}.")]
+BackboneName = Annotated[str, typer.Option(metavar="NAME", help="The classifier: {backbones}.")]
+LabelerName = Annotated[str, typer.Option("--labeler", metavar="NAME", help="What proposes pseudo-labels: {labelers}.")]
 CuratorName = Annotated[
-    str, typer.Option("--curator", help="What judges labels: {curators}; for images: {image_curators}.")
+    str, typer.Option("--curator", metavar="NAME", help="What judges labels: {curators}; for images: {image_curators}.")
 ]
 LabelsFile = Annotated[
     Path | None,
-    typer.Option("--labels", help="Images: the table with their labels; --id names its column of file names."),
+    typer.Option(
+        "--labels", metavar="FILE", help="Images: the table with their labels; --id names its column of file names."
+    ),
 ]
 Steps = Annotated[int, typer.Option("--steps", min=1, help="Images: how many steps to train.")]
 NetworkName = Annotated[
-    str, typer.Option("--network", help="Images: fast, wrn-28-2, tiny, torchvision:MODEL or timm:MODEL.")
+    str,
+    typer.Option("--network", metavar="NAME", help="Images: fast, wrn-28-2, tiny, torchvision:MODEL or timm:MODEL."),
 ]
 Size = Annotated[
     int | None,
@@ -227,7 +266,10 @@ Jobs = Annotated[int | None, typer.Option(help="Folds trained in parallel; -1 is
 Config = Annotated[
     Path | None,
     typer.Option(
-        callback=_fill_in, is_eager=True, help="A TOML file with any of these settings, or the config.json of a run."
+        callback=_fill_in,
+        is_eager=True,
+        metavar="FILE",
+        help="A TOML file with any of these settings, or the config.json of a run.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]

@@ -37,18 +37,19 @@ _FIRST = 10  # suspects shown in a notebook
 
 
 class CuratedClassifier(CuratingClassifier):
-    """A classifier trained on those of its labels that are useful.
+    """A classifier that judges its labels first, and lets doubtful ones count less or not at all.
 
-    Fits the backbone, judges every label by how it was learned, and fits again on the useful rows. Every row must be
-    labeled. It is an ordinary classifier, so any pseudo-labeler can use it as its base.
+    By default it trains on *beliefs*: a label counts by how likely it is to be right. Other curators fit the backbone,
+    judge every label by how it was learned, and fit again on the useful rows. Every row must be labeled. It is an
+    ordinary classifier, so any pseudo-labeler can use it as its base.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The backbone: any classifier trained step by step, alone or at the end of a Pipeline. None is XGBoost with slow,
-        shallow trees.
+        The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
+        training need one that is trained step by step. None is XGBoost with slow, shallow trees.
     curator : str, Curator or callable, default="auto"
-        What judges; see :class:`~dips.PseudoLabelClassifier`.
+        What judges the labels; see :class:`~dips.PseudoLabelClassifier`.
     track : sequence of int, default=()
         Rows, by position, whose probabilities at every checkpoint are kept in ``trajectories_``.
     random_state : int, RandomState or None, default=None
@@ -108,7 +109,7 @@ class CuratedClassifier(CuratingClassifier):
         y_given: Any = None,
         **fit_params: Any,
     ) -> CuratedClassifier:
-        """Fit, judge the labels, and fit again on the useful rows; see :meth:`PseudoLabelClassifier.fit`."""
+        """Judge the labels, and train on what was found; see :meth:`PseudoLabelClassifier.fit`."""
         routed = routed_to_backbone(self, fit_params)
         return self._fit(X, y, sample_weight, True, routed, verified=verified, y_given=y_given)
 

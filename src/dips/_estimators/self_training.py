@@ -42,7 +42,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
 
 
 class SelfTrainingClassifier(ClonesBackbone, semi_supervised.SelfTrainingClassifier):
-    """scikit-learn's self-training, which in every round trains on useful rows only.
+    """scikit-learn's self-training, with labels that are judged anew in every round.
 
     A drop-in for :class:`sklearn.semi_supervised.SelfTrainingClassifier`: the same parameters, the same loop, the same
     attributes. In addition every model of the loop, the last one included, is a :class:`~dips.CuratedClassifier`: it
@@ -51,8 +51,8 @@ class SelfTrainingClassifier(ClonesBackbone, semi_supervised.SelfTrainingClassif
     Parameters
     ----------
     estimator : classifier, default=None
-        What is trained: a classifier with ``predict_proba`` that the curator can judge by, alone or at the end of a
-        Pipeline. None is XGBoost with slow, shallow trees.
+        The backbone: a classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
+        training need one that is trained step by step. None is XGBoost with slow, shallow trees.
     threshold : float, default=0.75
         With ``criterion="threshold"``, rows whose most probable class is above this get it as their label.
     criterion : {"threshold", "k_best"}, default="threshold"
@@ -64,8 +64,8 @@ class SelfTrainingClassifier(ClonesBackbone, semi_supervised.SelfTrainingClassif
     verbose : bool, default=False
         Print how many rows each round has labeled.
     curator : str, Curator, callable or None, default="auto"
-        What judges; see :class:`~dips.PseudoLabelClassifier`. None behaves exactly as scikit-learn's class, and
-        ``"none"`` judges nothing but reads all the tables and labels that the other curators read.
+        What judges the labels; see :class:`~dips.PseudoLabelClassifier`. None behaves exactly as scikit-learn's class,
+        and ``"none"`` judges nothing but reads all the tables and labels that the other curators read.
     random_state : int, RandomState or None, default=None
         Seeds the curator, and the estimator where it has no seed of its own. Without a curator it has no effect.
 

@@ -66,7 +66,7 @@ class Corrections:
         return len(self.labels)
 
     def apply(self, y: Any, keys: Any = None) -> Corrected:
-        """Return the labels that are left after the corrections, which of them are verified, and those before.
+        """Return the corrected labels, which of them are verified, and the labels as they were before.
 
         Parameters
         ----------

@@ -120,7 +120,7 @@ def audit_images(
     command: str | None = None,
     observer: Observer | None = None,
 ) -> ImageAudit:
-    """Judge every label of a folder of images by how it is learned: ``dips audit`` on images.
+    """Find the labels of a folder of images that look wrong: ``dips audit`` on images.
 
     An audit that was stopped continues when called again; until it is done, your cache folder keeps its training.
 

@@ -117,7 +117,7 @@ def audit(
     command: str | None = None,
     observer: Observer | None = None,
 ) -> LabelAudit:
-    """Judge every label of a table by how it is learned.
+    """Find the labels of a table that look wrong, with how likely that is and why.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(Generic[T]):
-    """The labelers, or the curators, that a string can name.
+    """The labelers, or the curators, that can be chosen by name.
 
     Parameters
     ----------

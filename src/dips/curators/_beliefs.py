@@ -19,12 +19,12 @@ class Beliefs(Curator):
     """Belief instead of verdict: no row is left out; each counts for every class with that class's probability.
 
     Teachers that err differently judge every label out of fold: the backbone itself, linear models and randomized
-    trees; below 1,000 labels, where unlabeled rows are more than these, also a graph of near rows, along which labels
-    spread. Seen through a model of the noise, their answers give the share of wrong labels, the probability ``p_wrong``
-    of each label to be wrong, and a distribution over the true class of every row. The last model is the backbone
-    trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on synthetic
-    ones, in which some columns have the values of a near row. In each class as many labels are suspects as are expected
-    to be wrong, those with the highest ``p_wrong``.
+    trees. With fewer than 1,000 labels, and more unlabeled rows than labels, there is one more: a graph of nearby rows,
+    along which labels spread. With a model of the noise, their answers give the share of wrong labels, the probability
+    ``p_wrong`` that each label is wrong, and a distribution over the true class of every row. The last model is the
+    backbone trained on these distributions, labeled and unlabeled rows alike; where unlabeled rows are few, also on
+    synthetic ones, copies of a row with some values of a nearby one. The suspects are, in each class, as many labels as
+    are expected to be wrong: those with the highest ``p_wrong``.
 
     Works with every classifier that has ``predict_proba``; no checkpoints are needed.
 

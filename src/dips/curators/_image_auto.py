@@ -20,7 +20,7 @@ class ImageAuto(Curator):
     Before the training, *pilots* are trained: short trainings of the same kind that each leave out a part of the labels
     and judge it. Calibrated by one another on unlabeled images, they give the share of wrong labels with an interval,
     and the probability ``p_wrong`` that each label is wrong. If less than `least_noise` is shown, the training is the
-    same as without a curator, to the last bit. Pilots also show whether a pretraining helps; else it is given up.
+    same as without a curator, to the last bit. Pilots also show whether pretraining helps; if not, it is discarded.
 
     With few labels, pilots may be too weak to judge them, and curation would only lose labels. So where there are fewer
     than `enough` labels a class, pilots that contradict more labels than may be suspects (`max_drop`) show nothing: it

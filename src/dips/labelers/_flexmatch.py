@@ -16,7 +16,7 @@ class FlexMatch(Labeler):
     """Rows whose most probable class exceeds that class's own threshold (Zhang et al. 2021).
 
     The threshold of class c is `threshold` times the number of rows predicted c with more than `threshold`, relative to
-    the largest such number: the better a class is learned, the more is asked of it.
+    the largest such number: the better a class is learned, the higher its threshold.
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         y : (n,)
             Unlabeled images are marked by -1 or a missing value.
         X_val, y_val : images and labels, optional
-            Validation images. Their accuracy goes to the log and to ``history_``; nothing is chosen by it.
+            Validation images. Their accuracy goes to the log and to ``history_``; it decides nothing.
         verified : mask (n,), optional
             Labels that somebody has checked: never suspects, and trained on in every round.
         y_given : as y, optional

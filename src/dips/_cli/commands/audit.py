@@ -25,9 +25,12 @@ def audit(
     data: o.Data,
     target: o.TargetName = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the list here, as .csv, .parquet or .xlsx.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the list here, as .csv, .parquet or .xlsx."),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page (.html) with the map of all labels here.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page (.html) with the map of all labels here.")
+    ] = None,
     top: Annotated[int, typer.Option(help="How many suspects to print.")] = 20,
     every_row: Annotated[bool, typer.Option("--all", help="Write every row to --out, not only suspects.")] = False,
     fail_above: Annotated[

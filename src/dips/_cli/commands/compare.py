@@ -17,7 +17,8 @@ def compare(
     before: Annotated[Path, typer.Argument(help="The run folder of the original table.")],
     after: Annotated[Path, typer.Argument(help="The run folder of the same table with corrections.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to write it.  [default: AFTER/compare.html]")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where to write it.  [default: AFTER/compare.html]"),
     ] = None,
     force: o.Force = False,
     as_json: o.Json = False,

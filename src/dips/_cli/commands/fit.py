@@ -31,9 +31,10 @@ def fit(
     context: typer.Context,
     data: o.Data,
     target: o.TargetName = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run folder to write.")] = Path("run"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run folder to write.")] = Path("run"),
     unlabeled: Annotated[
-        list[str], typer.Option(help="More rows, without labels; spark:TABLE reads from Spark. Repeatable.")
+        list[str],
+        typer.Option(metavar="DATA", help="More rows, without labels; spark:TABLE reads from Spark. Repeatable."),
     ] = [],  # noqa: B006
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006

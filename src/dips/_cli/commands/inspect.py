@@ -23,7 +23,9 @@ _MOST_COLUMNS = 100  # to show how each is read is what the command is for
 def inspect(
     context: typer.Context,
     data: Annotated[str, typer.Argument(help="A table or a folder of images, as for dips fit.")],
-    target: Annotated[str | None, typer.Option("--target", "-t", help="The column with the labels.")] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column with the labels.")
+    ] = None,
     id: o.Ids = [],  # noqa: B006
     drop: o.Drop = [],  # noqa: B006
     type: o.Types = [],  # noqa: B006

@@ -17,7 +17,7 @@ from dips._cli.console import make_table, output, print_json
 def report(
     run: Annotated[Path, typer.Argument(help="A run folder that dips fit made.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to write it.  [default: RUN/report.html]")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.  [default: RUN/report.html]")
     ] = None,
     force: o.Force = False,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,

@@ -31,33 +31,46 @@ Jobs = Annotated[
 ]
 Retry = Annotated[bool, typer.Option("--retry", help="Retry trials that failed before.")]
 DataSetNames = Annotated[
-    list[str], typer.Option("--data", help="Only this data set. Repeatable.  [default: all available]")
+    list[str], typer.Option("--data", metavar="NAME", help="Only this data set. Repeatable.  [default: all available]")
 ]
 DataFolder = Annotated[
-    Path | None, typer.Option(help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]")
+    Path | None,
+    typer.Option(metavar="FOLDER", help="A folder with the data sets as Parquet or CSV files.  [default: $DIPS_DATA]"),
 ]
 Members = Annotated[
-    str, typer.Option(help='Models in an ensemble, or "checkpoints" to use those of a single training.')
+    str,
+    typer.Option(metavar="NUMBER", help='Models in an ensemble, or "checkpoints" to use those of a single training.'),
 ]
 MaxLabeled = Annotated[int | None, typer.Option(min=2, help="Use at most this many labeled rows of a data set.")]
 MaxUnlabeled = Annotated[int | None, typer.Option(min=1, help="Use at most this many unlabeled rows, or images.")]
 TrainingSteps = Annotated[int | None, typer.Option(min=1, help="Images: length of a training.  [default: 26000]")]
-NetworkOfImages = Annotated[str | None, typer.Option(help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")]
+NetworkOfImages = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Images: fast, wrn-28-2, wrn-28-8 or tiny.  [default: fast]")
+]
 Labelers = Annotated[
-    list[str], typer.Option("--labeler", help="Compare this labeler. Repeatable.  [default: the paper's]")
+    list[str],
+    typer.Option("--labeler", metavar="NAME", help="Compare this labeler. Repeatable.  [default: the paper's]"),
 ]
 Curators = Annotated[
-    list[str], typer.Option("--curator", help="Compare this curator. Repeatable.  [default: the paper's]")
+    list[str],
+    typer.Option("--curator", metavar="NAME", help="Compare this curator. Repeatable.  [default: the paper's]"),
 ]
 ImageCurators = Annotated[
-    list[str], typer.Option("--curator", help="Images: compare this curator. Repeatable.  [default: the paper's]")
+    list[str],
+    typer.Option("--curator", metavar="NAME", help="Images: compare this curator. Repeatable.  [default: the paper's]"),
 ]
 Only = Annotated[
     list[str],
-    typer.Option("--only", help='Only trials with this label, such as "backbone=mlp". Repeatable.  [default: all]'),
+    typer.Option(
+        "--only",
+        metavar="NAME=VALUE",
+        help='Only trials with this label, such as "backbone=mlp". Repeatable.  [default: all]',
+    ),
 ]
-ResultsFolder = Annotated[Path, typer.Option("--results", help="Where the records are kept.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Where to write.  [default: RESULTS/shown]")]
+ResultsFolder = Annotated[Path, typer.Option("--results", metavar="FOLDER", help="Where the records are kept.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write.  [default: RESULTS/shown]")
+]
 _RESULTS = Path("results/paper")
 
 
@@ -215,7 +228,9 @@ def data(data_folder: DataFolder = None) -> None:
 def page(
     path: Annotated[Path, typer.Argument(help="The Markdown file to write; figures go to images/paper beside it.")],
     results: ResultsFolder = _RESULTS,
-    readings: Annotated[Path | None, typer.Option(help="A TOML file with a reading of each experiment.")] = None,
+    readings: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file with a reading of each experiment.")
+    ] = None,
 ) -> None:
     """Write one page with the figures, tables and commands of all experiments that were run."""
     from dips._paper import experiments

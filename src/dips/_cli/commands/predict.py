@@ -35,6 +35,7 @@ def predict(
         typer.Option(
             "--out",
             "-o",
+            metavar="FILE",
             help="A .csv, .parquet or .xlsx file; without an ending, it gets that of the input. For Spark, a folder.  "
             "[default: print CSV]",
         ),

@@ -28,18 +28,24 @@ def review(
     run: Annotated[Path | None, typer.Argument(help="A run folder that dips fit made.")] = None,
     port: Annotated[int, typer.Option(help="The port to listen on; 0 takes a free one.")] = 0,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; any other than the default lets others in.")
+        str,
+        typer.Option(metavar="ADDRESS", help="The address to listen on; any other than the default lets others in."),
     ] = "127.0.0.1",
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
-    reviewer: Annotated[str | None, typer.Option(help="Your name.  [default: your user name]")] = None,
+    reviewer: Annotated[str | None, typer.Option(metavar="NAME", help="Your name.  [default: your user name]")] = None,
     blinded: Annotated[
         bool, typer.Option("--blinded", help="Hide given and suggested labels until you have answered.")
     ] = False,
     order: Annotated[
-        str | None, typer.Option(help="Which suspects come first: wrong or useful.  [default: as in the run]")
+        str | None,
+        typer.Option(metavar="ORDER", help="Which suspects come first: wrong or useful.  [default: as in the run]"),
     ] = None,
-    data: Annotated[list[Path], typer.Option(help="Where the table is now, if it was moved. Repeatable.")] = [],  # noqa: B006
-    export: Annotated[Path | None, typer.Option(help="Write all results to this folder, and start no server.")] = None,
+    data: Annotated[
+        list[Path], typer.Option(metavar="FILE", help="Where the table is now, if it was moved. Repeatable.")
+    ] = [],  # noqa: B006
+    export: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write all results to this folder, and start no server.")
+    ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
 ) -> None:
     """Look at the suspects one by one in a browser.

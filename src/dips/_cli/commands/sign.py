@@ -11,7 +11,7 @@ from dips._cli.app import app
 from dips._cli.console import output
 
 _Folder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder that dips fit made, or a model folder.")]
-_Key = Annotated[Path, typer.Option("--key", help="The file that holds the key.")]
+_Key = Annotated[Path, typer.Option("--key", metavar="FILE", help="The file that holds the key.")]
 
 
 @app.command("sign")
