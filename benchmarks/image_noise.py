@@ -71,7 +71,7 @@ def _line(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, noi
     curator, accuracy = asked(data, labels, recipe, n_steps, seed)
     rows = np.flatnonzero(labels >= 0)
     wrong, (low, high) = (labels != data.y_train)[rows], curator.noise_interval_
-    gate = "open" if curator.is_dirty else "closed"
+    gate = "open" if curator.is_open else "closed"
     return (
         f"{noise:>5} {rows.size:6} {seed:4}  {wrong.mean():5.3f}  {curator.noise_rate_:8.3f}  {low:.3f}-{high:.3f}   "
         f"{curator.look_wrong_:10.3f}  {gate:6}  {accuracy:8.3f}  {time.perf_counter() - began:7.1f}"
@@ -89,7 +89,7 @@ def asked(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, see
     compared = np.random.RandomState(5).permutation(np.flatnonzero(labels < 0))[:N_COMPARED]
     answers, opinions = pilots.answers(), pilots.opinions(compared)
     noise = estimate_label_noise(answers, opinions, labels[rows])
-    curator.remember(noise.rate, (noise.low, noise.high), answers, labels[rows])
+    curator.remember(noise.rate, (noise.low, noise.high), answers, labels[rows], recipe.start is not None)
     return curator, float((opinions.argmax(axis=2) == data.y_train[compared]).mean())
 
 

@@ -85,7 +85,7 @@ def test_an_audit_for_machines_can_fail(place, capsys):
 
 
 def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(ImageAuto, "is_dirty", property(lambda curator: False))
+    monkeypatch.setattr(ImageAuto, "is_open", property(lambda curator: False))
     options = labeled(place, "--steps", "4", "--network", "tiny")
     assert dips(["audit", *options, "--fail-above", "0", "-o", str(tmp_path / "listed.csv")]) == 0
     out, _ = said(capsys)

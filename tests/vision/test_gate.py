@@ -9,6 +9,7 @@ from dips.curators import CURATORS, ImageAuto
 from dips.curators._base import Evidence
 from dips.vision import ImageClassifier
 from dips.vision._image_pool import ImagePool
+from dips.vision._networks import build_network
 from dips.vision._rounds import CurationPlan, ImageRounds
 from dips.vision._turns import interleave
 
@@ -64,7 +65,7 @@ def clean():
 
 def test_clean_labels_are_trained_on_as_without_a_curator_to_the_last_bit():
     run, alone = clean(), run_of(CURATORS.resolve("none"), 0.0)
-    assert not run.curator.is_dirty
+    assert not run.curator.is_open
     assert run.useful[run.rows].all()
     assert torch.equal(weights(run.training.network), weights(alone.training.network))
     assert torch.equal(weights(run.training.averaged), weights(alone.training.averaged))
@@ -78,7 +79,7 @@ def test_how_clean_labels_were_learned_is_noted_all_the_same():
 
 def test_dirty_labels_have_suspects_most_of_which_are_wrong():
     run, wrong = dirty(), labeled(0.2)[2]
-    assert run.curator.is_dirty
+    assert run.curator.is_open
     assert wrong[run.is_given & ~run.useful].mean() > 0.5
     assert wrong[run.is_given & run.useful].mean() < 0.05
 
@@ -125,31 +126,54 @@ def test_too_few_labels_show_nothing():
     assert run.useful[run.rows].all()
 
 
-def told(n, share, **settings):
+def told(n, share, pretrained=False, **settings):
     """A curator whose pilots contradict a share of n labels of two classes, for sure, and see noise."""
     labels = np.arange(n) % 2
     says = np.where(np.arange(n) < share * n, 1 - labels, labels)
     curator = ImageAuto(**settings)
-    curator.remember(0.4, (0.3, 0.5), np.where(says[:, None] == np.arange(2), 0.99, 0.01), labels)
+    curator.remember(0.4, (0.3, 0.5), np.where(says[:, None] == np.arange(2), 0.99, 0.01), labels, pretrained)
     return curator
 
 
 def test_pilots_that_contradict_more_labels_than_may_be_suspects_cannot_tell():
-    assert told(40, 0.5).is_dirty
+    assert told(40, 0.5).is_open
     weak = told(40, 0.7)
     assert weak.look_wrong_ > weak.max_drop
-    assert not weak.is_dirty
+    assert not weak.is_open
 
 
 def test_where_there_are_labels_to_spare_pilots_may_contradict_most_of_them():
-    assert told(80, 0.7).is_dirty
-    assert not told(80, 0.7, enough=41).is_dirty
+    assert told(80, 0.7).is_open
+    assert not told(80, 0.7, enough=41).is_open
 
 
 def test_with_fewer_than_five_labels_a_class_pilots_show_nothing():
-    assert told(10, 0.2).is_dirty
-    assert not told(8, 0.2).is_dirty
-    assert told(8, 0.2, enough=4).is_dirty
+    assert told(10, 0.2).is_open
+    assert not told(8, 0.2).is_open
+    assert told(8, 0.2, enough=4).is_open
+
+
+def test_few_labels_of_a_pretrained_network_all_stay_and_the_noise_is_told_all_the_same():
+    assert told(40, 0.5).is_open
+    few = told(40, 0.5, pretrained=True)
+    assert not few.is_open
+    assert few.noise_interval_ == (0.3, 0.5)
+    assert told(80, 0.5, pretrained=True).is_open
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_the_gate_asks_whether_the_pretraining_was_kept(monkeypatch, is_kept):
+    monkeypatch.setattr("dips.vision._gate.predicts_better", lambda *_: is_kept)
+    X, y, _ = labeled(0.2)
+    start = {
+        name: w for name, w in build_network("tiny", N_CLASSES, 3, seed=1).state_dict().items() if "head" not in name
+    }
+    run = ImageRounds(
+        ImagePool.of(X, y, N_CLASSES, CPU), recipe(n_steps=24, start=start), PLAN, ImageAuto(**CURATOR, enough=51)
+    )
+    interleave([run.proceed()])
+    assert run.curator.is_open is not is_kept
+    assert run.useful[run.rows].all() == is_kept
 
 
 def test_where_pilots_cannot_tell_the_training_is_that_of_the_method_to_the_last_bit():

@@ -25,6 +25,8 @@ class ImageAuto(Curator):
     With few labels, pilots may be too weak to judge them, and curation would only lose labels. So where there are fewer
     than `enough` labels a class, pilots that contradict more labels than may be suspects (`max_drop`) show nothing: it
     is they who err. Nor do they with fewer than five labels a class, where errors that they share look like noise.
+    And a pretrained network that has fewer than `enough` loses more by missing some of them than by the wrong ones
+    among them; so all stay useful.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -59,6 +61,7 @@ class ImageAuto(Curator):
     ----------
     noise_rate_ : the share of wrong labels that the pilots estimate; errors that they share make it somewhat too high
     noise_interval_ : lowest and highest share that explain the labels nearly as well
+    can_spare_ : whether there are so many labels that suspects can be left out
     look_wrong_ : the share of labels that looked wrong to the pilots, or at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
     """
@@ -90,13 +93,16 @@ class ImageAuto(Curator):
         self.least_noise = least_noise
         self.n_pilots = n_pilots
 
-    def remember(self, rate: float, interval: tuple[float, float], answers: Array, labels: Array) -> None:
+    def remember(
+        self, rate: float, interval: tuple[float, float], answers: Array, labels: Array, pretrained: bool = False
+    ) -> None:
         """Keep what the pilots said; where they show little noise, or are weak, their errors may be all of it."""
-        low, high = interval
+        (low, high), n_of_a_class = interval, labels.size / answers.shape[1]
         self.noise_rate_, self.out_of_fold_ = rate, answers[np.arange(labels.size), labels]
         self.look_wrong_ = noise_rate(answers, labels)
-        is_shown = rate >= self.least_noise and self._can_tell(labels.size / answers.shape[1])
+        is_shown = rate >= self.least_noise and self._can_tell(n_of_a_class)
         self.noise_interval_ = (low if is_shown else 0.0, high)
+        self.can_spare_ = n_of_a_class >= self.enough or not pretrained
 
     def _can_tell(self, n_of_a_class: float) -> bool:
         """Whether pilots can tell which labels are wrong, having so many of each class on average."""
@@ -109,9 +115,9 @@ class ImageAuto(Curator):
         return self.least_noise > 0
 
     @property
-    def is_dirty(self) -> bool:
-        """Whether labels were shown to be wrong, by pilots that can tell which."""
-        return self.noise_interval_[0] > 0
+    def is_open(self) -> bool:
+        """Whether labels are judged: some were shown to be wrong, by pilots that can tell which, and can be spared."""
+        return self.noise_interval_[0] > 0 and self.can_spare_
 
     @property
     def n_sit_out(self) -> int:

@@ -26,7 +26,7 @@ _MAX_COMPARED = 2_000  # images on which the pilots are compared
 
 
 class Gate(Verdicts):
-    """Asks :class:`~dips.curators.ImageAuto` where labels are dirty; elsewhere all are trained on, none sits out.
+    """Asks :class:`~dips.curators.ImageAuto` where it is open; elsewhere all labels are trained on, none sits out.
 
     A pretraining is kept only where it helps: pilots that begin with it must predict labels that they were not shown
     better than pilots that do not. There are images of which a part in other colors is no longer the same thing.
@@ -47,10 +47,11 @@ class Gate(Verdicts):
                 run.begin_from(None)
                 pilots, answers = plain, plain.answers()
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
-        self.curator.remember(noise.rate, (noise.low, noise.high), answers, labels)
+        is_pretrained = run.recipe.start is not None
+        self.curator.remember(noise.rate, (noise.low, noise.high), answers, labels, is_pretrained)
         self._remember(noise.p_wrong, run.rows)
         run.unseen = answers
-        if self.curator.is_dirty:
+        if self.curator.is_open:
             yield from super().start()
 
     def _pilots(self, recipe: Recipe, part: str) -> Generator[None, None, Pilots]:
@@ -62,12 +63,12 @@ class Gate(Verdicts):
         return pilots
 
     def begin_round(self) -> Rows:
-        """Rows to train on: all labeled ones, unless labels are dirty."""
-        return super().begin_round() if self.curator.is_dirty else self.run.rows
+        """Rows to train on: all labeled ones where the gate is closed."""
+        return super().begin_round() if self.curator.is_open else self.run.rows
 
     def after_round(self, dynamics: Dynamics, watched: Rows, trained_on: Rows) -> None:
-        """Judge the labels again, if they are dirty; else only note how they were learned."""
-        if self.curator.is_dirty:
+        """Judge the labels again where the gate is open; else only note how they were learned."""
+        if self.curator.is_open:
             super().after_round(dynamics, watched, trained_on)
             self._believe(~np.isin(self.run.rows, trained_on))
             return
