@@ -24,8 +24,6 @@ from dips._estimators.learners import make_pseudo_learner, resolve_labeler
 from dips._estimators.remote import RemoteFit, is_remote
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
-    N_JOBS,
-    all_or_nothing,
     append_unlabeled,
     check_estimator_parameter,
     check_targets,
@@ -35,6 +33,7 @@ from dips._rounds.plan import RoundPlan
 from dips._rounds.state import RoundsState
 from dips._spark import SparkPool, is_spark_frame
 from dips._tools.arrays import Array
+from dips._tools.fits import N_JOBS, all_or_nothing
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
 from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_context

@@ -19,9 +19,10 @@ from dips._estimators.cloning import ClonesBackbone
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import all_or_nothing, check_targets, or_default
+from dips._estimators.validation import check_targets, or_default
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
+from dips._tools.fits import all_or_nothing
 from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import HasMethods, fit_context, raise_for_params
 from dips._tools.warnings import warn

@@ -1,10 +1,8 @@
-"""What a fit checks before any work is done, and how it leaves no mixture of two fits behind."""
+"""What a fit checks before any work is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from numbers import Integral
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,28 +18,11 @@ from dips._data.labels import (
 )
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
-from dips._tools.sklearn_compat import Interval, check_sample_weight
+from dips._tools.sklearn_compat import check_sample_weight
 from dips._tools.warnings import warn
 from dips._tools.wording import counted
 from dips.backbones import default_estimator, find_backbone
 from dips.exceptions import InputError, InputTypeError
-
-N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
-
-
-@contextmanager
-def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
-    """Around a fit: a success leaves nothing of an earlier fit, a failure leaves all of it."""
-    before = vars(model).copy()
-    for name in before:
-        if name.endswith("_"):
-            delattr(model, name)
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
 
 
 def or_default(estimator: BaseEstimator | None) -> BaseEstimator:
