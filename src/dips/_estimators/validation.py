@@ -40,8 +40,8 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
             f"{type(estimator).__name__} gives no class probabilities, which pseudo-labels and curation are made of; "
-            'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, '
-            "CalibratedClassifierCV around SVC)."
+            'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, a '
+            "final_estimator for StackingClassifier, CalibratedClassifierCV around SVC)."
         )
     return estimator
 
