@@ -66,6 +66,19 @@ def test_a_lazy_frame_must_be_collected():
         n_rows(pl.LazyFrame({"a": [1]}))
 
 
+def test_a_mask_is_not_lost_without_a_word():
+    X, y = np.random.RandomState(0).normal(size=(40, 2)), np.arange(40) % 2
+    masked = np.ma.masked_greater(X, 1)
+    model = PseudoLabelClassifier(XGBClassifier(n_estimators=2, n_jobs=1), random_state=0)
+    with pytest.raises(TypeError, match=r"pass X\.filled\(np\.nan\)"):
+        model.fit(masked, y)
+    with pytest.raises(TypeError, match="X is a masked array"):
+        model.fit(X, y, masked)
+    model.fit(np.ma.masked_greater(X, 100), y)  # which hides nothing
+    with pytest.raises(TypeError, match="X is a masked array"):
+        model.predict(masked)
+
+
 @pytest.mark.parametrize(
     ("numbers", "texts"),
     [
