@@ -265,7 +265,7 @@ class Trainer:
 
     def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.
-        parallel = Parallel(self._n_workers(), prefer="threads", return_as="generator")
+        parallel = Parallel(self._n_workers(), require="sharedmem", return_as="generator")
         return parallel(delayed(function)(*a) for a in arguments)
 
     def _n_workers(self) -> int:
