@@ -51,7 +51,10 @@ class CuratingClassifier(ClonesBackbone, ClassifierMixin, BaseEstimator):
     _groups: Array | None = None
 
     def keep_together(self, groups: Array | None) -> Self:
-        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X."""
+        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X.
+
+        A clone, as searches make them, does not know the groups.
+        """
         self._groups = groups
         return self
 

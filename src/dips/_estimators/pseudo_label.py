@@ -95,7 +95,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         verified label. useful means that the last model was trained on the row; under beliefs, that the label is not
         a suspect. suggested_label is given for suspects.
     class_summary_ : data frame, one row per class; None unless the curator believes
-        Columns: n_labels, n_suspects, expected_wrong, and recall of the teachers, out of fold.
+        Columns: class, n_labels, n_suspects, expected_wrong, recall (of the teachers, out of fold) and in_danger (its
+        labels look wrong more often than the noise explains).
     account_ : the account of unlabeled rows that stay on Spark
         What :meth:`write_samples` writes. ``samples_``, ``transduction_`` and ``labeled_iter_`` then hold only the rows
         of X.
@@ -178,7 +179,7 @@ class PseudoLabelClassifier(CuratingClassifier):
             NumPy array, sparse matrix, pandas or polars frame; for a Pipeline, whatever its first step takes.
         y : column (n,), or 0/1 matrix (n, L) for multi-label
             Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
-            alone are two classes.
+            alone are two classes. Rows are matched with those of X by position.
         X_unlabeled : table, path, ParquetPool, Spark DataFrame or SparkPool, optional
             More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory, and the rows
             of a Spark table stay on their cluster.

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 
-from dips._data.containers import n_rows
+from dips._data.containers import n_rows, row_names
 from dips._data.labels import (
     UNLABELED,
     Labels,
@@ -51,6 +52,7 @@ def check_targets(model: BaseEstimator, X: Any, y: Any, *, all_labeled: bool = F
     refuse_no_labels(model, y)
     targets = encode_targets(y, all_labeled=all_labeled)
     refuse_other_length(targets[0], n_rows(X))
+    _warn_of_other_order(row_names(X), row_names(y))
     return targets
 
 
@@ -101,6 +103,16 @@ def code_class_weights(estimator: BaseEstimator, classes: Array) -> BaseEstimato
             # All classes and in order, because CatBoost takes the classes from here.
             settings[parameter] = {code: weights.get(c, 1.0) for code, c in enumerate(names)}
     return find_backbone(estimator).clone(estimator).set_params(**settings) if settings else estimator
+
+
+def _warn_of_other_order(X: pd.Index | None, y: pd.Index | None) -> None:
+    """Say that names of rows are not looked at, where they are the same and only their order differs."""
+    if X is None or y is None or X.equals(y) or not (X.is_unique and y.is_unique and X.isin(y).all()):
+        return
+    warn(
+        "X and y name the same rows in different orders, and rows are matched by position, as in scikit-learn. If the "
+        "names are right, pass y.loc[X.index]."
+    )
 
 
 def _warn_of_minus_one(targets: list[Labels]) -> None:
