@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
-from dips import CuratedClassifier, PseudoLabelClassifier, SemiSupervisedKFold
+from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, SemiSupervisedKFold
 from dips.curators import DIPS
 from dips.datasets import make_quadrants
 from dips.labelers import Greedy
@@ -159,3 +159,20 @@ def test_a_clone_is_an_unfitted_equal():
     assert repr(copy) == repr(model)
     assert copy.get_params()["curator__conf"] == 0.6
     assert copy.get_params()["estimator__max_iter"] == 5
+
+
+@pytest.mark.parametrize(
+    ("model", "setting", "words"),
+    [
+        (PseudoLabelClassifier(), "estimator__max_depth", "estimator is None; pass an object, such as dips.backbones"),
+        (SelfTrainingClassifier(), "estimator__max_depth", "estimator is None"),
+        (CuratedClassifier(curator="dips"), "curator__conf", "curator is 'dips'; pass an object"),
+    ],
+)
+def test_settings_of_what_is_no_object_are_refused_in_words(model, setting, words):
+    with pytest.raises(ValueError, match=f"{setting} cannot be set, because {words}"):
+        GridSearchCV(model, {setting: [0.5]}, cv=2, error_score="raise").fit(X, TRUTH)
+    with pytest.raises(ValueError, match="Invalid parameter 'wrong'"):
+        model.set_params(wrong__setting=1)
+    backbone = model.set_params(estimator=boosting(), estimator__max_iter=7, curator=DIPS(), curator__conf=0.7)
+    assert backbone.get_params()["estimator__max_iter"] == 7
