@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dips._dynamics import STATISTICS, Dynamics, check_window
+from dips.exceptions import InputError
 
 ORDER_MATTERS = {"fluctuation"}
 assert_close = partial(assert_allclose, rtol=1e-5, atol=2e-6)  # statistics are kept in single precision
@@ -192,6 +193,14 @@ def test_a_statistic_that_was_not_kept_is_refused():
     dynamics = watched(random_checkpoints(), statistics=["confidence", "loss"])
     with pytest.raises(KeyError, match="'entropy' was not asked for; kept are confidence, loss"):
         dynamics["entropy"]
+
+
+def test_a_curator_is_told_how_to_get_a_statistic_that_was_not_kept():
+    read = watched(random_checkpoints(), statistics=["confidence"]).at(np.zeros(50, dtype=int))
+    with pytest.raises(InputError, match="'loss' was not kept; list it in the curator's statistics"):
+        read["loss"]
+    with pytest.raises(InputError, match="'los' was not kept; there are confidence, aleatoric, variability"):
+        read["los"]
 
 
 def test_unknown_statistics_are_refused():

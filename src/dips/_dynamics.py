@@ -34,6 +34,14 @@ _BLOCK = 16_384  # rows
 _ALL = slice(None)
 
 
+class Statistics(dict[str, Array]):
+    """Statistics of rows by name. One that is not there is refused in words, for people who write curators."""
+
+    def __missing__(self, name: str) -> Array:
+        advice = "list it in the curator's statistics" if name in STATISTICS else f"there are {', '.join(STATISTICS)}"
+        raise InputError(f"The statistic {name!r} was not kept; {advice}.")
+
+
 class Dynamics:
     """Statistics of the class probabilities of `n_rows` rows, kept as running averages: no checkpoint is stored.
 
@@ -171,7 +179,7 @@ class Dynamics:
     def at(self, labels: Array, rows: Array | None = None) -> dict[str, Array]:
         """Every statistic read at one label per row, for all rows or the given ones."""
         rows = np.arange(self.n_rows) if rows is None else rows
-        return {s: self[s][rows] if s == "entropy" else self[s][rows, labels] for s in self.statistics}
+        return Statistics({s: self[s][rows] if s == "entropy" else self[s][rows, labels] for s in self.statistics})
 
     @property
     def trajectories(self) -> Array:

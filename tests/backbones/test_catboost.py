@@ -8,7 +8,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
+from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
+from dips.datasets import flip_labels
 
 from .families import E, catboost, fit_and_watch, slow_catboost, table
 
@@ -67,6 +69,61 @@ def test_frames_are_wanted_as_they_are_only_with_declared_columns():
     assert not backbone.reads_frames(catboost())
     assert backbone.reads_frames(catboost(cat_features=["ward"]))
     assert backbone.reads_frames(catboost(text_features=["notes"]))
+
+
+def wards(n=60):
+    """A table with categories, some of them missing, and its labels."""
+    rng = np.random.RandomState(0)
+    ward, floor = rng.choice(["a", "b", None], size=n), rng.choice([1.0, 2.0, np.nan], size=n)
+    frame = pd.DataFrame({"age": rng.normal(size=n), "ward": ward, "kind": pd.Categorical(ward), "floor": floor})
+    return frame, (frame["age"] + (frame["ward"] == "a") > 0).astype(int).to_numpy()
+
+
+def as_polars(frame):
+    pl = pytest.importorskip("polars")
+    return pl.from_pandas(frame).with_columns(pl.col("ward").cast(pl.Categorical))
+
+
+def as_array(frame):
+    return frame.iloc[:, :3].to_numpy(object)
+
+
+@pytest.mark.parametrize("as_given", [lambda frame: frame, as_polars, as_array], ids=["pandas", "polars", "array"])
+def test_a_missing_category_is_a_category_of_its_own(as_given):
+    frame, y = wards()
+    X = as_given(frame)
+    columns = list(range(1, X.shape[1]))
+    dynamics = fit_and_watch(estimator := catboost(cat_features=columns), X, y, X)
+    filled = frame.astype({"floor": "Int64"}).astype(object).iloc[:, : X.shape[1]].fillna("missing")
+    expected = slow_catboost(lambda **quiet: catboost(cat_features=columns, **quiet), filled, y, filled)
+    assert_allclose(dynamics.trajectories, np.stack(expected, axis=1), atol=1e-6)
+    assert_allclose(find_backbone(estimator).predict_proba(estimator, X), expected[-1])
+
+
+@pytest.mark.parametrize("curator", ["auto", "adaptive"])
+def test_a_table_of_polars_with_missing_categories_is_curated(curator):
+    frame, y = wards()
+    X, estimator = as_polars(frame), catboost(cat_features=["ward", "kind", "floor"])
+    assert PseudoLabelClassifier(estimator, curator=curator, random_state=0).fit(X, y).score(X, y) > 0.8
+
+
+def test_missing_categories_may_be_in_a_validation_set():
+    frame, y = wards()
+    estimator = catboost(cat_features=["ward", "kind", "floor"], verbose=False, allow_writing_files=False)
+    find_backbone(estimator).fit(estimator, frame, y, fit_params={"eval_set": [(frame, y)]})
+    assert len(estimator.evals_result_["validation"]["Logloss"]) == E
+
+
+def test_declared_categories_are_learned_from_one_label_per_row():
+    rng = np.random.RandomState(0)
+    codes = rng.randint(40, size=500)
+    truth = (rng.normal(size=40)[codes] + 0.3 * rng.normal(size=500) > 0).astype(int)
+    y, _ = flip_labels(truth[:250], 0.15, random_state=0)
+    frame = pd.DataFrame({"code": codes.astype(str), "other": rng.normal(size=500)})
+    estimator = catboost(iterations=50, cat_features=["code"], verbose=False, allow_writing_files=False)
+    model = PseudoLabelClassifier(estimator, random_state=0).fit(frame, np.append(y, np.full(250, -1)))
+    alone = estimator.fit(frame[:250], y).score(frame[250:], truth[250:])
+    assert model.score(frame[250:], truth[250:]) > alone - 0.03
 
 
 def test_a_user_who_asks_catboost_to_talk_and_write_is_heard():

@@ -8,9 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from dips import CuratedClassifier, PseudoLabelClassifier
 from dips.backbones import find_backbone
@@ -122,3 +124,33 @@ def test_the_last_step_is_checked():
     pipeline = make_pipeline(StandardScaler(), sgd(loss="hinge"))
     with pytest.raises(ValueError, match="SGDClassifier"):
         find_backbone(pipeline).check(pipeline)
+
+
+@pytest.mark.parametrize(
+    ("transformer", "learns"),
+    [
+        (StandardScaler(), False),
+        (make_column_transformer((OneHotEncoder(), ["ward"])), False),
+        ("passthrough", False),
+        (TargetEncoder(), True),
+        (SelectKBest(), True),
+        (LinearDiscriminantAnalysis(), True),
+        (make_column_transformer((make_pipeline(StandardScaler(), TargetEncoder()), ["ward"])), True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_where_transformers_learn_from_labels_a_row_is_given_only_one(transformer, learns):
+    pipeline = make_pipeline(transformer, LogisticRegression())
+    assert find_backbone(pipeline).takes_beliefs(pipeline) is not learns
+
+
+def test_a_target_encoder_learns_what_a_category_means():
+    rng = np.random.RandomState(0)
+    codes = rng.randint(40, size=400)
+    y = (rng.normal(size=40)[codes] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    frame = pd.DataFrame({"code": codes.astype(str), "other": rng.normal(size=400)})
+    encode = make_column_transformer((TargetEncoder(cv=3), ["code"]), remainder="passthrough")
+    pipeline = make_pipeline(encode, LogisticRegression())
+    model = PseudoLabelClassifier(pipeline, random_state=0).fit(frame, np.where(np.arange(400) < 200, y, -1))
+    alone = pipeline.fit(frame[:200], y[:200]).score(frame[200:], y[200:])
+    assert model.score(frame[200:], y[200:]) > alone - 0.03

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -53,3 +53,8 @@ def test_a_copy_predicts_on_the_threads_that_it_is_told_if_it_has_any(estimator,
     assert {v for k, v in copied.get_params().items() if k.endswith("n_jobs")} <= {3}
     assert {v for k, v in fitted.get_params().items() if k.endswith("n_jobs")} <= {None}
     assert_array_equal(copied.predict_proba(X_watch), fitted.predict_proba(X_watch))
+
+
+def test_where_something_is_cross_validated_inside_a_row_is_given_only_one_label():
+    assert find_backbone(LogisticRegression()).takes_beliefs(LogisticRegression())
+    assert not find_backbone(LogisticRegressionCV()).takes_beliefs(LogisticRegressionCV())

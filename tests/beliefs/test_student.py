@@ -66,6 +66,18 @@ def test_balanced_class_weights_balance_what_is_believed(backbone):
     assert recall_score(y, student.predict(X)) > recall_score(y, alone.predict(X)) - 0.1
 
 
+def test_lightgbm_balances_what_is_believed_if_asked_in_its_own_words():
+    lightgbm = pytest.importorskip("lightgbm")
+    y = np.where(np.random.RandomState(0).uniform(size=600) < 0.2, Y, 0)  # class 1 is rare
+    partly = np.where(np.arange(600) < 200, y, -1)
+
+    def share(**settings):
+        trees = lightgbm.LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1, **settings)
+        return PseudoLabelClassifier(trees, random_state=0).fit(X, partly).predict(X).mean()
+
+    assert share(is_unbalance=True) > share() + 0.1
+
+
 def test_balanced_class_weights_come_from_the_weights_of_rows():
     trainer = Trainer(LogisticRegression(class_weight="balanced"), X, 2, np.arange(600.0), np.random.RandomState(0))
     balanced = trainer.balanced_for(np.array([1, 1, 2]), np.array([0, 1, 1]), np.array([0.5, 0.5, 0.25]))

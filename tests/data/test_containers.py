@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from xgboost import XGBClassifier
 
-from dips import PseudoLabelClassifier
+from dips import PriorFittedClassifier, PseudoLabelClassifier
 from dips._data.containers import is_frame, n_rows, stack
 from dips._data.encoder import TableEncoder
 from dips.exceptions import InputError
@@ -64,6 +64,28 @@ def test_columns_of_the_same_name_are_refused_by_name():
 def test_a_lazy_frame_must_be_collected():
     with pytest.raises(TypeError, match=r"collect\(\) it first"):
         n_rows(pl.LazyFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+@pytest.mark.parametrize("model", [PseudoLabelClassifier(XGBClassifier(n_estimators=2)), PriorFittedClassifier()])
+def test_every_model_says_that_a_lazy_frame_must_be_collected(model, method):
+    X, y = pl.DataFrame({"a": np.arange(40) % 7, "b": np.arange(40.0)}), np.arange(40) % 2
+    arguments = (y,) if method == "fit" else ()
+    with pytest.raises(TypeError, match=r"collect\(\) it first"):
+        getattr(model.fit(X, y), method)(X.lazy(), *arguments)
+
+
+def test_a_mask_is_not_lost_without_a_word():
+    X, y = np.random.RandomState(0).normal(size=(40, 2)), np.arange(40) % 2
+    masked = np.ma.masked_greater(X, 1)
+    model = PseudoLabelClassifier(XGBClassifier(n_estimators=2, n_jobs=1), random_state=0)
+    with pytest.raises(TypeError, match=r"pass X\.filled\(np\.nan\)"):
+        model.fit(masked, y)
+    with pytest.raises(TypeError, match="X is a masked array"):
+        model.fit(X, y, masked)
+    model.fit(np.ma.masked_greater(X, 100), y)  # which hides nothing
+    with pytest.raises(TypeError, match="X is a masked array"):
+        model.predict(masked)
 
 
 @pytest.mark.parametrize(

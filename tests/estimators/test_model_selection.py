@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
-from dips import CuratedClassifier, PseudoLabelClassifier, SemiSupervisedKFold
+from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, SemiSupervisedKFold
 from dips.curators import DIPS
 from dips.datasets import make_quadrants
 from dips.labelers import Greedy
@@ -66,6 +68,35 @@ def test_multilabel_rows_are_tested_on_where_all_labels_are_known():
         assert UNLABELED[train].sum() == UNLABELED.sum()
 
 
+@pytest.mark.parametrize(
+    "groups", [np.arange(120) // 5, [f"patient {i // 5}" for i in range(120)]], ids=["codes", "texts"]
+)
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_no_group_is_divided(groups, shuffle):
+    folds = SemiSupervisedKFold(n_splits=3, shuffle=shuffle, random_state=0 if shuffle else None)
+    tested, names = [], np.asarray(groups)
+    for train, test in folds.split(X, Y, groups):
+        assert not set(names[train]) & set(names[test])
+        assert UNLABELED[train].any()
+        tested.extend(test)
+    assert sorted(tested) == np.flatnonzero(~UNLABELED).tolist()
+
+
+def test_groups_are_passed_on_by_cross_validation():
+    folds = SemiSupervisedKFold(n_splits=2)
+    scores = cross_validate(quick(), X, Y, groups=np.arange(120) // 5, cv=folds, return_indices=True)
+    for train, test in zip(scores["indices"]["train"], scores["indices"]["test"], strict=True):
+        assert not set(train // 5) & set(test // 5)
+    with config_context(enable_metadata_routing=True):
+        routed = cross_validate(quick(), X, Y, params={"groups": np.arange(120) // 5}, cv=folds, return_indices=True)
+    assert_array_equal(routed["indices"]["test"][0], scores["indices"]["test"][0])
+
+
+def test_groups_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="group of every row, 120 of them; got 119"):
+        next(SemiSupervisedKFold().split(X, Y, np.arange(119)))
+
+
 def test_without_labels_there_are_no_folds():
     with pytest.raises(ValueError, match="needs y"):
         next(SemiSupervisedKFold().split(X))
@@ -82,6 +113,12 @@ def test_cross_validation_scores_labeled_rows(y):
 def test_a_test_fold_with_unlabeled_rows_is_refused():
     with pytest.raises(ValueError, match=r"rows to score on are unlabeled.*SemiSupervisedKFold"):
         cross_val_score(quick(curator="none"), X, Y, cv=KFold(2), error_score="raise")
+
+
+def test_where_training_folds_are_scored_the_refusal_says_how_to_leave_that_out():
+    folds = SemiSupervisedKFold(n_splits=2)
+    with pytest.raises(ValueError, match="training folds have them, and are not scored with return_train_score=False"):
+        cross_validate(quick(curator="none"), X, Y, cv=folds, return_train_score=True, error_score="raise")
 
 
 def test_a_grid_may_hold_labelers_curators_and_settings_of_the_backbone():
@@ -122,3 +159,20 @@ def test_a_clone_is_an_unfitted_equal():
     assert repr(copy) == repr(model)
     assert copy.get_params()["curator__conf"] == 0.6
     assert copy.get_params()["estimator__max_iter"] == 5
+
+
+@pytest.mark.parametrize(
+    ("model", "setting", "words"),
+    [
+        (PseudoLabelClassifier(), "estimator__max_depth", "estimator is None; pass an object, such as dips.backbones"),
+        (SelfTrainingClassifier(), "estimator__max_depth", "estimator is None"),
+        (CuratedClassifier(curator="dips"), "curator__conf", "curator is 'dips'; pass an object"),
+    ],
+)
+def test_settings_of_what_is_no_object_are_refused_in_words(model, setting, words):
+    with pytest.raises(ValueError, match=f"{setting} cannot be set, because {words}"):
+        GridSearchCV(model, {setting: [0.5]}, cv=2, error_score="raise").fit(X, TRUTH)
+    with pytest.raises(ValueError, match="Invalid parameter 'wrong'"):
+        model.set_params(wrong__setting=1)
+    backbone = model.set_params(estimator=boosting(), estimator__max_iter=7, curator=DIPS(), curator__conf=0.7)
+    assert backbone.get_params()["estimator__max_iter"] == 7

@@ -113,8 +113,10 @@ def test_xgboost_stops_early():
     )
     model = CuratedClassifier(estimator, random_state=0).fit(X, NAMES, eval_set=[VALID], verbose=False)
     assert model.estimator_.best_iteration < 190
-    with pytest.raises(ValueError, match="early_stopping_rounds=2"):
+    with pytest.raises(ValueError, match=r"early_stopping_rounds=2\) grows rounds that its predictions leave out"):
         CuratedClassifier(estimator, curator="dips").fit(X, NAMES, eval_set=[VALID], verbose=False)
+    with pytest.raises(ValueError, match=r"early_stopping_rounds=2\) needs a validation set: pass eval_set"):
+        CuratedClassifier(estimator).fit(X, NAMES)
 
 
 def test_hist_gradient_boosting_with_a_validation_set():

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
@@ -38,6 +41,18 @@ def test_scikit_learn_on_the_way_does_not_hide_the_users_line():
     with pytest.warns(UserWarning, match="The curator") as caught:
         cross_val_score(CuratedClassifier(boosting(), curator=nothing_is_useful), X, Y, cv=2)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_labels_in_another_order_than_the_rows_are_pointed_out():
+    frame, labels = pd.DataFrame(X), pd.Series(Y)
+    model = CuratedClassifier(boosting(), curator="none", random_state=0)
+    with pytest.warns(UserWarning, match=r"same rows in different orders.*pass y\.loc\[X\.index\]"):
+        model.fit(frame, labels[::-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(frame, labels)
+        model.fit(frame, labels.set_axis(range(100, 180)))  # other names, so none to go by
+        model.fit(X, labels[::-1])
 
 
 def test_an_allocation_that_does_not_converge_is_told_at_the_users_line():

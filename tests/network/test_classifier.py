@@ -213,6 +213,21 @@ def test_one_class_alone_is_refused():
         PriorFittedClassifier().fit(np.zeros((4, 1)), [2, 2, -1, -1])
 
 
+def test_a_fit_that_fails_leaves_the_model_as_it_was(patients):
+    X, y = patients
+    model = PriorFittedClassifier(random_state=0).fit(X, y)
+    before = vars(model).copy()
+    with pytest.raises(InputError, match="Only one class"):
+        model.fit(np.zeros((4, 1)), [2, 2, -1, -1])
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5])
+def test_no_threads_at_all_are_refused(n_jobs):
+    with pytest.raises(ValueError, match="The 'n_jobs' parameter"):
+        PriorFittedClassifier(n_jobs=n_jobs).fit(np.eye(4), [0, 1, 0, 1])
+
+
 def test_sparse_tables_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(InputTypeError, match="dense data is required"):

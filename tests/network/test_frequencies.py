@@ -1,6 +1,7 @@
 """Known class frequencies: the mean answer has them, and they mend what errors that go one way have done."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dips.exceptions import InputError
@@ -38,8 +39,9 @@ def test_a_class_that_is_ruled_out_everywhere_breaks_nothing():
     assert np.isfinite(factors_for(np.array([0.5, 0.5]), p)).all()
 
 
-def test_a_mapping_is_put_in_the_order_of_the_classes():
-    assert check_frequencies({"well": 0.7, "ill": 0.3}, CLASSES).tolist() == [0.3, 0.7]
+@pytest.mark.parametrize("mapping", [dict, pd.Series])
+def test_a_mapping_is_put_in_the_order_of_the_classes(mapping):
+    assert check_frequencies(mapping({"well": 0.7, "ill": 0.3}), CLASSES).tolist() == [0.3, 0.7]
 
 
 @pytest.mark.parametrize(

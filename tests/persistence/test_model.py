@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
 from xgboost import XGBClassifier
 
 from dips import CuratedClassifier, PseudoLabelClassifier
@@ -201,9 +202,29 @@ def test_a_model_that_is_not_fitted_is_refused(tmp_path):
         save_model(CuratedClassifier(), tmp_path / "model")
 
 
-def test_a_folder_that_is_there_is_not_overwritten(saved):
-    with pytest.raises(UserError, match="already exists and is not empty"):
-        save_model(CuratedClassifier(XGBClassifier(n_estimators=2)).fit(X, Y), saved)
+@pytest.mark.parametrize("make", [lambda m: m.estimator_, lambda m: make_pipeline("passthrough", m), lambda m: None])
+def test_a_model_of_another_library_is_refused_as_such(tmp_path, make):
+    model = make(CuratedClassifier(XGBClassifier(n_estimators=2), random_state=0).fit(X, Y))
+    with pytest.raises(UserError, match=f"stores classifiers of dips, and this is a {type(model).__name__}"):
+        save_model(model, tmp_path / "model")
+
+
+def test_a_multilabel_model_is_refused_with_a_way_out(tmp_path):
+    model = CuratedClassifier(XGBClassifier(n_estimators=2), random_state=0).fit(X, np.column_stack([Y, 1 - Y]))
+    with pytest.raises(UserError, match="fit and save one classifier for each column of y"):
+        save_model(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("place", [".", "manifest.json"])
+def test_what_is_there_is_not_overwritten(saved, place):
+    with pytest.raises(UserError, match="already exists and is not an empty folder"):
+        save_model(CuratedClassifier(XGBClassifier(n_estimators=2)).fit(X, Y), saved / place)
+
+
+@pytest.mark.parametrize("row", [X[0], None])
+def test_what_is_no_table_is_refused_in_words(saved, row):
+    with pytest.raises(ModelError, match="A table of rows and columns is wanted"):
+        load_model(saved).predict(row)
 
 
 def test_no_file_of_a_model_is_a_pickle(saved):

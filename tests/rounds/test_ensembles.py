@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
@@ -128,6 +130,21 @@ def test_members_and_folds_do_not_depend_on_how_many_are_trained_at_once():
     alone, together = trainer(estimator, X, n_jobs=1), trainer(estimator, X, n_jobs=2)
     assert_array_equal(alone.out_of_fold(rows, y, 4), together.out_of_fold(rows, y, 4))
     assert_array_equal(alone.ensemble(rows, y, rows, 3).mean, together.ensemble(rows, y, rows, 3).mean)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_threads_share_the_pool_whatever_backend_surrounds_them(backend):
+    X, y = pool()
+    seen = []
+
+    class Noting(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(os.getpid())
+            return super().fit(X, y, sample_weight)
+
+    with parallel_config(backend, n_jobs=2):
+        trainer(Noting(), X).ensemble(np.arange(40), y[:40], np.arange(40, 60), n_models=2)
+    assert seen == [os.getpid()] * 2
 
 
 @pytest.mark.parametrize("wrap", [lambda e: e, lambda e: make_pipeline(StandardScaler(), e)], ids=["alone", "pipeline"])

@@ -59,8 +59,7 @@ def take(X: Any, rows: Rows) -> Any:
 
 def n_rows(X: Any) -> int:
     """How many rows there are."""
-    if isinstance(as_narwhals(X, eager_only=False), nw.LazyFrame):
-        raise InputTypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
+    _refuse_hidden(X)
     return int(num_samples(X))
 
 
@@ -82,6 +81,7 @@ def row_names(X: Any) -> pd.Index | None:
 
 def check_columns(estimator: BaseEstimator, X: Any, reset: bool) -> None:
     """Keep names and number of the columns on the estimator, or compare with those kept; texts have no columns."""
+    _refuse_hidden(X)
     has_columns = np.ndim(X[0]) > 0 if isinstance(X, list | tuple) and X else len(getattr(X, "shape", (0, 0))) != 1
     if has_columns:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -142,6 +142,16 @@ def _joined(X: Any, other: Any) -> Any:
     if isinstance(X, list):
         return [*X, *other]
     return sp.vstack([X, other], format="csr") if sp.issparse(X) or sp.issparse(other) else np.concatenate([X, other])
+
+
+def _refuse_hidden(X: Any) -> None:
+    """Refuse a table whose rows are not there yet, and one that shows values which its owner has hidden."""
+    if isinstance(as_narwhals(X, eager_only=False), nw.LazyFrame):
+        raise InputTypeError(f"X is a {type(X).__name__}, whose rows are not there yet; collect() it first.")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise InputTypeError(
+            "X is a masked array, and what lies under its mask would come back; pass X.filled(np.nan)."
+        )
 
 
 def _are_series(X: Any, other: Any) -> bool:

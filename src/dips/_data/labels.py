@@ -381,7 +381,8 @@ def _refuse_to_score(unlabeled: Array) -> None:
     if unlabeled.any():
         raise InputError(
             f"{unlabeled.sum()} of the {unlabeled.size} rows to score on are unlabeled; score on labeled rows only. "
-            "In cross-validation, SemiSupervisedKFold keeps unlabeled rows out of the test folds."
+            "In cross-validation, SemiSupervisedKFold keeps unlabeled rows out of the test folds; training folds have "
+            "them, and are not scored with return_train_score=False."
         )
 
 

@@ -22,7 +22,7 @@ from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import NumberedPool, StackedPool, TablePool
 from dips._estimators.class_summary import class_summary, warn_of_classes_in_danger
-from dips._estimators.cloning import ClonesBackbone
+from dips._estimators.parameters import BackboneParameters
 from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
 from dips._estimators.validation import check_groups, code_class_weights, or_default
@@ -37,7 +37,7 @@ from dips.curators import Curator
 from dips.exceptions import InputError, InputTypeError
 
 
-class CuratingClassifier(ClonesBackbone, ClassifierMixin, BaseEstimator):
+class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
     """Base of the estimators that curate. A subclass writes ``fit``, with these helpers:
 
     ``_make_pool`` puts all rows into one pool, ``_make_trainer`` makes what trains on it, and ``_keep`` sets the
@@ -51,7 +51,10 @@ class CuratingClassifier(ClonesBackbone, ClassifierMixin, BaseEstimator):
     _groups: Array | None = None
 
     def keep_together(self, groups: Array | None) -> Self:
-        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X."""
+        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X.
+
+        A clone, as searches make them, does not know the groups.
+        """
         self._groups = groups
         return self
 

@@ -19,13 +19,12 @@ from dips._estimators.reasons import reason
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.samples import audit_samples
 from dips._estimators.validation import (
-    N_JOBS,
-    all_or_nothing,
     check_estimator_parameter,
     check_targets,
     check_weights,
 )
 from dips._tools.arrays import Array, Rows
+from dips._tools.fits import N_JOBS, all_or_nothing
 from dips._tools.shares import calibration_of
 from dips._tools.sklearn_compat import HasMethods, fit_context
 from dips._tools.wording import counted

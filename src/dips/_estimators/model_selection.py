@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from dips._data.labels import encode_targets
 from dips._tools.arrays import Rows
@@ -17,6 +17,8 @@ class SemiSupervisedKFold(StratifiedKFold):
     """Stratified folds of the labeled rows; unlabeled rows are in every training set and in no test set.
 
     With several labels per row, only rows whose labels are all known are tested on, and folds are not stratified.
+
+    With ``groups``, such as patients, none is divided; unlabeled rows of the groups in a test set are in neither set.
 
     Parameters
     ----------
@@ -33,13 +35,23 @@ class SemiSupervisedKFold(StratifiedKFold):
     [0 1 4 5] [2 3]
     """
 
+    __metadata_request__split = {"groups": True}
+
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Yield the positions of the training rows and of the test rows."""
         if y is None:
             raise InputError("SemiSupervisedKFold needs y, to tell labeled rows from unlabeled ones.")
         targets = encode_targets(y)
         is_labeled = np.all([labels.is_labeled for labels in targets], axis=0)
-        labeled, unlabeled = np.flatnonzero(is_labeled), np.flatnonzero(~is_labeled)
+        labeled, n = np.flatnonzero(is_labeled), is_labeled.size
         strata = targets[0].codes[labeled] if len(targets) == 1 else np.zeros(labeled.size)
-        for train, test in super().split(np.zeros((labeled.size, 1)), strata):
-            yield np.sort(np.concatenate([labeled[train], unlabeled])), labeled[test]
+        if groups is None:
+            for _, test in super().split(np.zeros((labeled.size, 1)), strata):
+                yield np.delete(np.arange(n), labeled[test]), labeled[test]
+            return
+        group = np.unique(groups, return_inverse=True)[1]
+        if group.shape != (n,):
+            raise InputError(f"groups must name the group of every row, {n} of them; got {group.size}.")
+        whole = StratifiedGroupKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+        for _, test in whole.split(np.zeros((labeled.size, 1)), strata, group[labeled]):
+            yield np.flatnonzero(~np.isin(group, group[labeled[test]])), labeled[test]

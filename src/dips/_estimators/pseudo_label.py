@@ -24,8 +24,6 @@ from dips._estimators.learners import make_pseudo_learner, resolve_labeler
 from dips._estimators.remote import RemoteFit, is_remote
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
-    N_JOBS,
-    all_or_nothing,
     append_unlabeled,
     check_estimator_parameter,
     check_targets,
@@ -35,6 +33,7 @@ from dips._rounds.plan import RoundPlan
 from dips._rounds.state import RoundsState
 from dips._spark import SparkPool, is_spark_frame
 from dips._tools.arrays import Array
+from dips._tools.fits import N_JOBS, all_or_nothing
 from dips._tools.observer import Observer
 from dips._tools.progress import ProgressBars
 from dips._tools.sklearn_compat import HasMethods, Interval, StrOptions, fit_context
@@ -96,7 +95,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         verified label. useful means that the last model was trained on the row; under beliefs, that the label is not
         a suspect. suggested_label is given for suspects.
     class_summary_ : data frame, one row per class; None unless the curator believes
-        Columns: n_labels, n_suspects, expected_wrong, and recall of the teachers, out of fold.
+        Columns: class, n_labels, n_suspects, expected_wrong, recall (of the teachers, out of fold) and in_danger (its
+        labels look wrong more often than the noise explains).
     account_ : the account of unlabeled rows that stay on Spark
         What :meth:`write_samples` writes. ``samples_``, ``transduction_`` and ``labeled_iter_`` then hold only the rows
         of X.
@@ -179,7 +179,7 @@ class PseudoLabelClassifier(CuratingClassifier):
             NumPy array, sparse matrix, pandas or polars frame; for a Pipeline, whatever its first step takes.
         y : column (n,), or 0/1 matrix (n, L) for multi-label
             Unlabeled rows are marked by a missing value (None, NaN, pd.NA) or by -1, in one way throughout; -1 and 1
-            alone are two classes.
+            alone are two classes. Rows are matched with those of X by position.
         X_unlabeled : table, path, ParquetPool, Spark DataFrame or SparkPool, optional
             More unlabeled rows, with the same columns; a Parquet file or folder may be larger than memory, and the rows
             of a Spark table stay on their cluster.

@@ -15,13 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from dips._data.containers import check_columns, take
 from dips._data.labels import UNLABELED, Labels
 from dips._data.verified import Verified, check_verified
-from dips._estimators.cloning import ClonesBackbone
 from dips._estimators.curated import CuratedClassifier
+from dips._estimators.parameters import BackboneParameters
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import all_or_nothing, check_targets, or_default
+from dips._estimators.validation import check_targets, or_default
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
+from dips._tools.fits import all_or_nothing
 from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import HasMethods, fit_context, raise_for_params
 from dips._tools.warnings import warn
@@ -41,7 +42,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class SelfTrainingClassifier(ClonesBackbone, semi_supervised.SelfTrainingClassifier):
+class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingClassifier):
     """scikit-learn's self-training, with labels that are judged anew in every round.
 
     A drop-in for :class:`sklearn.semi_supervised.SelfTrainingClassifier`: the same parameters, the same loop, the same

@@ -1,16 +1,15 @@
-"""What a fit checks before any work is done, and how it leaves no mixture of two fits behind."""
+"""What a fit checks before any work is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from numbers import Integral
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator
 
-from dips._data.containers import n_rows
+from dips._data.containers import n_rows, row_names
 from dips._data.labels import (
     UNLABELED,
     Labels,
@@ -20,28 +19,11 @@ from dips._data.labels import (
 )
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
-from dips._tools.sklearn_compat import Interval, check_sample_weight
+from dips._tools.sklearn_compat import check_sample_weight
 from dips._tools.warnings import warn
 from dips._tools.wording import counted
 from dips.backbones import default_estimator, find_backbone
 from dips.exceptions import InputError, InputTypeError
-
-N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None]
-
-
-@contextmanager
-def all_or_nothing(model: BaseEstimator) -> Iterator[None]:
-    """Around a fit: a success leaves nothing of an earlier fit, a failure leaves all of it."""
-    before = vars(model).copy()
-    for name in before:
-        if name.endswith("_"):
-            delattr(model, name)
-    try:
-        yield
-    except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
-        raise
 
 
 def or_default(estimator: BaseEstimator | None) -> BaseEstimator:
@@ -59,8 +41,8 @@ def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
     if not hasattr(estimator, "predict_proba"):
         raise InputError(
             f"{type(estimator).__name__} gives no class probabilities, which pseudo-labels and curation are made of; "
-            'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, '
-            "CalibratedClassifierCV around SVC)."
+            'choose a classifier with predict_proba, or a setting that has it (loss="log_loss" for SGDClassifier, a '
+            "final_estimator for StackingClassifier, CalibratedClassifierCV around SVC)."
         )
     return estimator
 
@@ -70,6 +52,7 @@ def check_targets(model: BaseEstimator, X: Any, y: Any, *, all_labeled: bool = F
     refuse_no_labels(model, y)
     targets = encode_targets(y, all_labeled=all_labeled)
     refuse_other_length(targets[0], n_rows(X))
+    _warn_of_other_order(row_names(X), row_names(y))
     return targets
 
 
@@ -120,6 +103,16 @@ def code_class_weights(estimator: BaseEstimator, classes: Array) -> BaseEstimato
             # All classes and in order, because CatBoost takes the classes from here.
             settings[parameter] = {code: weights.get(c, 1.0) for code, c in enumerate(names)}
     return find_backbone(estimator).clone(estimator).set_params(**settings) if settings else estimator
+
+
+def _warn_of_other_order(X: pd.Index | None, y: pd.Index | None) -> None:
+    """Say that names of rows are not looked at, where they are the same and only their order differs."""
+    if X is None or y is None or X.equals(y) or not (X.is_unique and y.is_unique and X.isin(y).all()):
+        return
+    warn(
+        "X and y name the same rows in different orders, and rows are matched by position, as in scikit-learn. If the "
+        "names are right, pass y.loc[X.index]."
+    )
 
 
 def _warn_of_minus_one(targets: list[Labels]) -> None:

@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from dips._data.containers import as_narwhals, is_frame, names_of
 from dips._data.encoder import TableEncoder
+from dips._estimators.base import CuratingClassifier
+from dips._estimators.self_training import SelfTrainingClassifier
 from dips._files.prepare import Preparation
 from dips._files.read import Table, read_table
 from dips._persistence.checks import PREPARATION, check_answers, check_manifest, checked_preparation
@@ -116,9 +118,11 @@ class SavedModel:
             return self._by_name(X)
         encoder = TableEncoder()
         encoder.categories_ = self.categories
-        n = X.shape[1] if hasattr(X, "shape") else len(X[0])
-        if n != len(self.categories):
-            raise ModelError(f"The table has {n} columns, but the model was trained on {len(self.categories)}.")
+        shape = np.shape(X)
+        if len(shape) != 2:
+            raise ModelError(f"A table of rows and columns is wanted; got {type(X).__name__} of shape {shape}.")
+        if shape[1] != len(self.categories):
+            raise ModelError(f"The table has {shape[1]} columns, but the model was trained on {len(self.categories)}.")
         return encoder.encode(self._by_name(X), learn=False)
 
     def _by_name(self, X: Any) -> Any:
@@ -158,8 +162,8 @@ def save_model(model: Any, folder: Path | str) -> None:
     saved = model if isinstance(model, SavedModel) else _from_classifier(model)
     folder = Path(folder)
     backbone, file_name = storable(saved.backbone, "keep the object in memory")
-    if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"{folder} already exists and is not empty; choose another name.")
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise UserError(f"{folder} already exists and is not an empty folder; choose another name.")
     make_folder(folder)
     _save_backbone(backbone, saved, folder / file_name)
     files = [file_name]
@@ -268,13 +272,20 @@ def _reason(error: Exception) -> str:
 def _from_classifier(model: Any) -> SavedModel:
     if isinstance(model, PriorFittedClassifier):
         return _from_network(model)
+    if not isinstance(model, CuratingClassifier | SelfTrainingClassifier):
+        raise UserError(
+            f"save_model stores classifiers of dips, and this is a {type(model).__name__}: store it by its own means, "
+            "or pass the classifier of dips inside it."
+        )
     model = getattr(model, "curated_", model)  # self-training keeps its last model there
     if hasattr(model, "estimator_") and not hasattr(model, "samples_"):
         raise UserError("Self-training with curator=None is scikit-learn's own model; save it as scikit-learn does.")
     if not hasattr(model, "samples_"):
         raise UserError(f"{type(model).__name__} is not fitted; fit it before saving it.")
     if model.multilabel_:
-        raise UserError("A multi-label model has one backbone per label; save the entries of estimators_ one by one.")
+        raise UserError(
+            "A multi-label model has one backbone per label; fit and save one classifier for each column of y."
+        )
     categories = None if model.encoder_ is None else _categories(model.encoder_)
     classes = [_plain(c) for c in model.classes_]
     return SavedModel(model.estimator_, classes, None, categories, columns=_names(model))

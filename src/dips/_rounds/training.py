@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +24,7 @@ from dips.backbones import find_backbone
 
 _PROBES = 32
 _LEAST_MASS = 1e-9
+_UNBALANCE = ("is_unbalance", "unbalance", "unbalanced_sets")  # LightGBM's names for balance by counts of labels
 _FEW_CELLS = 200_000  # below this, starting threads costs more than they give, and far more on busy cores
 
 
@@ -91,8 +92,7 @@ class Trainer:
         weights = weights if self.sample_weight is None else weights * self.sample_weight[rows]
         mass = np.bincount(labels, weights, minlength=self.n_classes)
         balance = dict(enumerate((mass.sum() / (self.n_classes * np.maximum(mass, _LEAST_MASS))).tolist()))
-        params = self.estimator.get_params()
-        settings = {name: balance for name, value in params.items() if _asks_for_balance(name, value)}
+        settings = _balancing(self.estimator.get_params(), balance)
         trainer = copy(self)
         if settings:
             trainer.estimator = self.backbone.clone(self.estimator).set_params(**settings)
@@ -265,16 +265,29 @@ class Trainer:
 
     def _in_parallel(self, function: Any, arguments: Iterable[tuple[Any, ...]]) -> Iterable[Any]:
         # Threads share the pool; the libraries that matter here release the interpreter's lock while they train.
-        parallel = Parallel(self._n_workers(), prefer="threads", return_as="generator")
+        parallel = Parallel(self._n_workers(), require="sharedmem", return_as="generator")
         return parallel(delayed(function)(*a) for a in arguments)
 
     def _n_workers(self) -> int:
         return 1 if self.backbone.one_at_a_time else effective_n_jobs(self.n_jobs)
 
 
-def _asks_for_balance(parameter: str, value: Any) -> bool:
-    is_class_weight = parameter.rpartition("__")[2] == "class_weight"
-    return is_class_weight and isinstance(value, str) and value in ("balanced", "balanced_subsample")
+def _balancing(params: Mapping[str, Any], balance: dict[int, float]) -> dict[str, Any]:
+    """Return settings that balance classes by these weights, where the given ones ask for balance.
+
+    Examples
+    --------
+    >>> _balancing({"class_weight": "balanced", "trees__is_unbalance": True, "depth": 3}, {0: 0.5, 1: 2.0})
+    {'class_weight': {0: 0.5, 1: 2.0}, 'trees__is_unbalance': False, 'trees__scale_pos_weight': 4.0}
+    """
+    settings: dict[str, Any] = {}
+    for name, value in params.items():
+        step, separator, setting = name.rpartition("__")
+        if setting == "class_weight" and isinstance(value, str) and value in ("balanced", "balanced_subsample"):
+            settings[name] = balance
+        if setting in _UNBALANCE and value and len(balance) == 2:
+            settings |= {name: False, f"{step}{separator}scale_pos_weight": balance[1] / balance[0]}
+    return settings
 
 
 def _length(draw: tuple[int, dict[str, Any]]) -> int:

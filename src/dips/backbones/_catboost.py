@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from dips._dynamics import Watch
 from dips._forest import Leaves
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
+from dips.backbones._catboost_tables import as_catboost_reads
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_catboost import check_catboost
 from dips.exceptions import InputError
@@ -38,13 +40,33 @@ class CatBoost(StagedBackbone):
 
         return CatBoostClassifier(iterations=200, learning_rate=0.05, depth=4, allow_writing_files=False, verbose=False)
 
+    def fit(
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Array,
+        sample_weight: Array | None = None,
+        watch: Watch | None = None,
+        fit_params: dict[str, Any] | None = None,
+    ) -> None:
+        """Fit the estimator, on tables that it can read."""
+        given = dict(fit_params or {})
+        if given.get("eval_set") is not None:
+            given["eval_set"] = [(as_catboost_reads(estimator, table), labels) for table, labels in given["eval_set"]]
+        super().fit(estimator, as_catboost_reads(estimator, X), y, sample_weight, watch, given)
+
+    def takes_beliefs(self, estimator: BaseEstimator) -> bool:
+        """Not with declared columns: their statistics are counts of labels, in which every class of a row is one."""
+        return not self.reads_frames(estimator)
+
     def n_checkpoints(self, estimator: BaseEstimator, X: Any) -> int:
         """Count the trees that were kept."""
         return int(estimator.tree_count_)
 
     def stages(self, estimator: BaseEstimator, X: Any) -> Iterator[Array]:
         """Replay the rounds."""
-        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=self._thread_count(estimator)))
+        X, threads = as_catboost_reads(estimator, X), self._thread_count(estimator)
+        yield from map(normalized, estimator.staged_predict_proba(X, thread_count=threads))
 
     def forest(self, estimator: BaseEstimator, X: Any) -> Leaves | None:
         """CatBoost itself finds the leaf of a row, so any kind of column and any shape of tree works."""
@@ -52,15 +74,18 @@ class CatBoost(StagedBackbone):
             return None  # its probabilities are not a softmax
         threads = self.n_threads(estimator)
         return Leaves.calibrated(
-            lambda table: estimator.calc_leaf_indexes(table, thread_count=1),
+            lambda table: estimator.calc_leaf_indexes(as_catboost_reads(estimator, table), thread_count=1),
             estimator.get_leaf_values(),
             np.asarray(estimator.get_tree_leaf_counts()),
             X,
-            lambda probes: estimator.predict(probes, prediction_type="RawFormulaVal", thread_count=threads),
+            lambda probes: estimator.predict(
+                as_catboost_reads(estimator, probes), prediction_type="RawFormulaVal", thread_count=threads
+            ),
         )
 
     def predict_proba(self, estimator: BaseEstimator, X: Any) -> Array:
         """Class probabilities (n, C); those of ``MultiClassOneVsAll`` must be made to add up to 1."""
+        X = as_catboost_reads(estimator, X)
         return normalized(estimator.predict_proba(X, thread_count=self._thread_count(estimator)))
 
     def takes_threads(self, estimator: BaseEstimator) -> bool:

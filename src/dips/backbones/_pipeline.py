@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectPercentile
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
 
 from dips._dynamics import Dynamics, Watch
@@ -17,6 +19,8 @@ from dips.backbones._base import Backbone
 from dips.backbones._registry import find_backbone, register_backbone
 from dips.backbones._replay import Replay
 from dips.exceptions import InputError
+
+_SELECTORS = (SelectFromModel, SelectKBest, SelectPercentile)  # their tags say that labels are optional
 
 
 @register_backbone
@@ -103,8 +107,8 @@ class PipelineBackbone(Backbone):
         return self.last.takes_weights(estimator[-1])
 
     def takes_beliefs(self, estimator: BaseEstimator) -> bool:
-        """Ask the last step's family."""
-        return self.last.takes_beliefs(estimator[-1])
+        """Not where a transformer learns from labels: it gets no weights, so each row would be of all its classes."""
+        return self.last.takes_beliefs(estimator[-1]) and not _learns_from_labels(estimator[:-1])
 
     def check(self, estimator: BaseEstimator) -> None:
         """Ask the last step's family."""
@@ -150,3 +154,9 @@ class PipelineBackbone(Backbone):
 def _transformed(fitted: BaseEstimator, X: Any) -> Any:
     transformers = fitted[:-1]
     return transformers.transform(X) if len(transformers) else X
+
+
+def _learns_from_labels(transformers: BaseEstimator) -> bool:
+    """Whether one of the transformers does, alone or inside another such as a ColumnTransformer."""
+    parts = [p for p in transformers.get_params().values() if isinstance(p, BaseEstimator) and hasattr(p, "transform")]
+    return any(isinstance(part, _SELECTORS) or get_tags(part).target_tags.required for part in parts)

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from dips.backbones._base import Backbone
 from dips.exceptions import InputError
 
-_CROSS_VALIDATED = ("SVC", "NuSVC", "CalibratedClassifierCV", "StackingClassifier")
+_CROSS_VALIDATED = ("SVC", "NuSVC", "CalibratedClassifierCV", "LogisticRegressionCV", "StackingClassifier")
 
 
 class Plain(Backbone):
@@ -22,7 +22,7 @@ class Plain(Backbone):
             fitted.set_params(**{self.threads: n_threads})
 
     def takes_beliefs(self, estimator: BaseEstimator) -> bool:
-        """Not where probabilities are cross-validated inside: the folds would part a row from its other labels."""
+        """Not where something is cross-validated inside: the folds would part a row from its other labels."""
         return self.takes_weights(estimator) and type(estimator).__name__ not in _CROSS_VALIDATED
 
     def check(self, estimator: BaseEstimator) -> None:

@@ -49,8 +49,8 @@ class XGBoost(StagedBackbone):
             )
         if params["early_stopping_rounds"] is not None:
             raise InputError(
-                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) needs a validation set, but "
-                "the rounds have none; leave it out and choose n_estimators."
+                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) grows rounds that its predictions "
+                'leave out, so it has no learning dynamics; choose n_estimators instead, or curator="auto".'
             )
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
             raise InputError(
@@ -73,6 +73,12 @@ class XGBoost(StagedBackbone):
         fit_params: dict[str, Any] | None = None,
     ) -> None:
         """Fit the estimator; numbers too large for it are told in a sentence, not in a trace of its C++."""
+        rounds = estimator.get_params().get("early_stopping_rounds")
+        if rounds is not None and not (fit_params or {}).get("eval_set"):
+            raise InputError(
+                f"{type(estimator).__name__}(early_stopping_rounds={rounds}) needs a validation set: pass eval_set to "
+                "fit, by scikit-learn's metadata routing, or leave it out and choose n_estimators."
+            )
         try:
             super().fit(estimator, X, y, sample_weight, watch, fit_params)
         except ValueError as error:

@@ -21,6 +21,7 @@ from dips._data.encoder import TableEncoder
 from dips._data.labels import UNLABELED, labels_of_rows, true_labels
 from dips._data.verified import check_verified
 from dips._tools.arrays import Array
+from dips._tools.fits import N_JOBS, all_or_nothing
 from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
@@ -50,8 +51,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     max_context : int, default=1000
         How many rows the network reads at once, labeled ones first. The cost of a prediction grows with it.
     class_frequencies : mapping of class to share, sequence (C,) or None, default=None
-        How frequent each class truly is, if you know it; a sequence is in the order of ``classes_``. Otherwise the
-        network relies on the frequencies of the dirty labels, which are far off where errors go one way.
+        How frequent each class truly is, if you know it; a mapping may be a pandas Series, and a sequence is in the
+        order of ``classes_``. Otherwise the network relies on the frequencies of the dirty labels, which are far off
+        where errors go one way.
     weights : path or None, default=None
         File of trained weights; None takes those that ship with the package.
     random_state : int, RandomState or None, default=None
@@ -92,7 +94,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         "class_frequencies": [dict, "array-like", None],
         "weights": [str, Path, None],
         "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -128,6 +130,10 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
             The labels before any was checked. The network learns the true class frequencies from what changed, unless
             ``class_frequencies`` is given.
         """
+        with all_or_nothing(self):
+            return self._fit(X, y, verified, y_given)
+
+    def _fit(self, X: Any, y: Any, verified: Any, y_given: Any) -> PriorFittedClassifier:
         # Validate: labels as codes, the table as numbers, levels of categories as 0, 1, ...
         network = _network(str(SHIPPED if self.weights is None else self.weights))
         table = self._numbers(X, learn=True)

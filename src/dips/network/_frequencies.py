@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dips._tools.arrays import Array
 from dips.exceptions import InputError
@@ -16,6 +17,8 @@ _LEAST_PROBABILITY = 1e-9  # a class that is ruled out everywhere could otherwis
 
 def check_frequencies(frequencies: Any, classes: Array) -> Array:
     """Shares (C,) in the order of the classes, from a mapping or a sequence; refused unless positive with sum one."""
+    if isinstance(frequencies, pd.Series):  # as value_counts gives it, the most frequent class first
+        frequencies = frequencies.to_dict()
     if isinstance(frequencies, Mapping):
         strange = sorted(map(str, set(frequencies) ^ set(classes.tolist())))
         if strange:
