@@ -57,7 +57,7 @@ def test_for_machines_it_is_one_document(path, capsys):
     assert dips(["inspect", path, "-t", "churn", "--json", "--type", "zip=ignore", "--group", "customer_id"]) == 0
     record = json.loads(capsys.readouterr().out)
     kinds = {c["name"]: c["kind"] for c in record["columns"]}
-    assert kinds == {"customer_id": "id", "charge": "number", "seen": "date", "zip": "dropped", "closed": "category"}
+    assert kinds == {"customer_id": "group", "charge": "number", "seen": "date", "zip": "dropped", "closed": "category"}
     assert record["labels"]["variants"][0]["label"] == "Yes"
     assert "--merge-labels" in record["options"]
     assert record["repeated_ids"] == {}

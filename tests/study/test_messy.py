@@ -75,7 +75,18 @@ def test_repeated_ids_are_noticed_and_the_option_is_named():
     assert any("'patient_id' repeats: 60 values in" in note and "group='patient_id'" in note for note in study.notes)
     grouped = read_data(VISITS, Settings(target="outcome", group="patient_id"))
     assert grouped.repeated_ids == {}
-    assert next(c.kind for c in grouped.schema.columns if c.name == "patient_id") == "id"
+    column = next(c for c in grouped.schema.columns if c.name == "patient_id")
+    assert (column.kind, column.n_distinct, column.is_used) == ("group", 60, False)
+
+
+def test_a_group_is_shown_beside_rows_only_where_nothing_else_names_them():
+    visits = VISITS.assign(visit=[f"v{i}" for i in range(len(VISITS))])
+    settings = Settings(target="outcome", group="patient_id")
+    assert (read_data(VISITS, settings).ids, read_data(visits, settings).ids) == (["patient_id"], ["visit"])
+
+
+def test_a_column_that_is_said_to_name_rows_and_repeats_is_pointed_out():
+    assert read_data(VISITS, Settings(target="outcome", id=("patient_id",))).repeated_ids == {"patient_id": 60}
 
 
 def test_an_id_that_does_not_repeat_is_not_a_group():

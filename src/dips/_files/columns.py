@@ -20,6 +20,7 @@ KINDS = {
     "date": "dates",
     "text": "free text",
     "id": "identifies the row; left out",
+    "group": "names the group; left out",
     "constant": "always the same; left out",
     "empty": "no values; left out",
     "unreadable": "lists or bytes; left out",

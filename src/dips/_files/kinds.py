@@ -33,9 +33,13 @@ _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
 def understand(
-    table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = (), types: Mapping[str, str] | None = None
+    table: Table,
+    drop: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    types: Mapping[str, str] | None = None,
+    group: str | None = None,
 ) -> Schema:
-    """Find out what every column holds; the user names `drop`, `ids`, and the `types` of columns that were misread.
+    """Find out what every column holds; the user names all that is given here, `types` of columns that were misread.
 
     Examples
     --------
@@ -49,14 +53,23 @@ def understand(
     for name in table.names:
         if name in drop:
             columns.append(Column(name, "dropped"))
-        elif name in ids:
-            columns.append(Column(name, "id"))
+        elif name in ids or name == group:
+            columns.append(_named("id" if name in ids else "group", name, table.columns[name]))
         elif name in types:
             columns.append(declared_column(name, table.columns[name], types[name]))
         else:
             columns.append(_guessed(name, table.columns[name]))
     _agree_on_days(columns, table, set(types))
     return Schema(columns)
+
+
+def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
+    """A column that the user says names rows, or groups of them."""
+    cells = texts(raw) if is_text(raw.type) else raw
+    column, known = Column(name, kind, n_missing=int(cells.null_count)), cells.drop_null()
+    if len(known) and not pa.types.is_nested(raw.type):
+        column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    return column
 
 
 def _guessed(name: str, raw: pa.ChunkedArray) -> Column:

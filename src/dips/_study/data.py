@@ -110,7 +110,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     if not schema.used:
         others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
         raise DataError(f"No column is left to learn from: {others}.")
-    ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
+    ids = list(settings.id) or [c.name for kind in ("id", "group") for c in schema.columns if c.kind == kind][:1]
     classes = [str(c) for c in target.classes]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
     given = target
@@ -148,7 +148,7 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{some_of(other for other in table.names if other != settings.target)}."
                 )
-    schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
+    schema = understand(table, (*settings.drop, *marks, settings.target), settings.id, settings.type, settings.group)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     return schema
 
