@@ -259,6 +259,17 @@ def test_categories_that_are_not_meant_as_numbers_are_not_said_to_be(cells, name
     assert "are numbers, but some" not in understood.note
 
 
+def test_categories_that_look_like_spellings_of_one_are_pointed_out_and_kept_apart():
+    understood, _ = column(["male"] * 9 + ["Male "] * 6 + ["female"] * 8 + ["MALE"])
+    assert understood.note == (
+        "'male' (9), 'Male' (6), 'MALE' (1) look like spellings of one category, and are learned as several; "
+        "write them alike"
+    )
+    assert (understood.kind, understood.n_distinct) == ("category", 4)
+    many, _ = column([f"ward {k}" for k in range(40)] * 5 + ["Ward 3"])
+    assert "'ward 3' (5), 'Ward 3' (1)" in many.note
+
+
 def test_missing_words_do_not_change_how_numbers_are_read():
     column = Column("price", "number", decimal=",", grouped=True)
     cells = pa.chunked_array([["NA", "1.234", "2.345", "-"]])

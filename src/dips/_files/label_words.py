@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dips._files.spelling import Variants, find_variants
+from dips._files.spelling import Variants, find_variants, spelled
 from dips._files.unlabeled_words import find_unlabeled_words
+from dips._files.values import value_counts
 from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _FEW = 10  # rows of a class; where a spelling has fewer, going on would be wrong
-_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class LabelWords:
         """Say what was found, with the options that settle it."""
         notes = []
         if self.variants and self.merged:
-            notes.append(f"Spellings of one label in {name!r} are merged: {_spelled(self.variants)}.")
+            notes.append(f"Spellings of one label in {name!r} are merged: {spelled(self.variants)}.")
         elif self.variants:
             notes.append(
-                f"Labels in {name!r} look like spellings of one: {_spelled(self.variants)}; "
+                f"Labels in {name!r} look like spellings of one: {spelled(self.variants)}; "
                 f"{option('merge_labels', True)} merges them."
             )
         for word, n in self.unlabeled.items():
@@ -74,7 +74,7 @@ def settle_words(
     keep : labels that are classes, although they look like a word for "no label"
     """
     cells = _renamed(cells, map_label, name)
-    counts = _counts(cells)
+    counts = value_counts(cells)
     if merge_labels is False:
         return cells, LabelWords()
     variants = find_variants(counts)
@@ -92,7 +92,7 @@ def _refuse_few(variants: list[Variants], name: str) -> None:
     if rare:
         n, spelling = min(rare)
         raise DataError(
-            f"Labels in {name!r} look like spellings of one ({_spelled(variants)}), and as a class {spelling!r} would "
+            f"Labels in {name!r} look like spellings of one ({spelled(variants)}), and as a class {spelling!r} would "
             f"have {counted(n, 'row')}; use {option('merge_labels', True)} to merge them, "
             f"{option('map_label', (spelling, 'LABEL'))} to name the right one yourself, or "
             f"{keep_labels()} if every spelling is a class."
@@ -128,16 +128,3 @@ def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> p
             "as it is in the table."
         )
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)
-
-
-def _counts(cells: pa.ChunkedArray) -> dict[str, int]:
-    counts = pc.value_counts(cells.drop_null()).to_pylist()
-    return {c["values"]: c["counts"] for c in counts}
-
-
-def _spelled(variants: list[Variants]) -> str:
-    return " · ".join(
-        ", ".join(f"{s!r} ({n:,})" for s, n in list(v.spellings.items())[:_SHOWN])
-        + (", …" if len(v.spellings) > _SHOWN else "")
-        for v in variants[:_SHOWN]
-    )

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dips._files.values import MOSTLY, SOME, is_number, texts
+from dips._files.values import MOSTLY, SOME, is_number, texts, value_counts
 from dips._tools.arrays import Array
 
 _UNIT = r"(?:\p{Sc}|%|‰|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|INR|CNY)"
@@ -89,8 +89,8 @@ def likeliest_style(cells: pa.ChunkedArray) -> NumberStyle:
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
     matches = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
-    counts = pc.value_counts(pc.struct_field(matches.drop_null(), "unit")).to_pylist()
-    return {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: -c["counts"])}
+    counts = value_counts(pc.struct_field(matches.drop_null(), "unit"))
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def is_ambiguous(cells: pa.ChunkedArray, style: NumberStyle) -> bool:

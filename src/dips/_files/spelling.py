@@ -1,4 +1,4 @@
-"""Labels that look like one label in several spellings: Yes, yes and Y. They are found here, and merged on demand."""
+"""Labels and categories that look like one in several spellings: Yes, yes and Y. Labels are merged on demand."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _YES_IF_ALL, _NO_IF_ALL = _YES | {"1", "t", "j"}, _NO | {"0", "f"}  # alone thes
 _MANY = 100  # labels; so many are no classes
 _RARE, _RARE_SHARE = 10, 0.05  # rows of a misspelling, and their share of those of the right spelling
 _LONG = 5  # letters of a word that a slip of the pen may be in
+_SHOWN = 6  # labels, and spellings of each
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,21 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
             ordered = sorted(labels, key=lambda label: (-counts[label], label))
             variants.append(Variants(ordered[0], {label: counts[label] for label in ordered}))
     return sorted(variants, key=lambda v: v.label)
+
+
+def spelled(variants: list[Variants]) -> str:
+    """Write spellings with their rows.
+
+    Examples
+    --------
+    >>> spelled(find_variants({"male": 50, "Male": 9, "female": 40}))
+    "'male' (50), 'Male' (9)"
+    """
+    return " · ".join(
+        ", ".join(f"{s!r} ({n:,})" for s, n in list(v.spellings.items())[:_SHOWN])
+        + (", …" if len(v.spellings) > _SHOWN else "")
+        for v in variants[:_SHOWN]
+    ) + (" · …" if len(variants) > _SHOWN else "")
 
 
 def plain(label: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dips._data.labels import Labels, encode_values
 from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
-from dips._files.values import MISSING, is_number, is_text, texts
+from dips._files.values import MISSING, is_number, is_text, texts, value_counts
 from dips._tools.arrays import Array
 from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import DataError
@@ -178,8 +178,7 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
     if not is_text(raw.type):
         return []
     words = pc.utf8_trim_whitespace(raw.cast(pa.string()))
-    counts = pc.value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
-    n_by_word = {c["values"]: c["counts"] for c in counts.to_pylist()}
+    n_by_word = value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
     if not n_by_word:
         return []
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(n_by_word.items()))

@@ -49,6 +49,11 @@ def example(known: pa.ChunkedArray) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+def value_counts(cells: pa.ChunkedArray) -> dict[str, int]:
+    """Rows of each text."""
+    return {c["values"]: c["counts"] for c in pc.value_counts(cells.drop_null()).to_pylist()}
+
+
 def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | None:
     """Return row number (from 1) and text of the first cell that is not empty but was not read."""
     cells = texts(column)
