@@ -27,11 +27,19 @@ class LabelWords:
     variants : labels in several spellings
     merged : whether their spellings were merged
     unlabeled : labels that look like a word for "no label", with their rows
+    mapped : other names that the user has given to labels
     """
 
     variants: list[Variants] = field(default_factory=list)
     merged: bool = False
     unlabeled: dict[str, int] = field(default_factory=dict)
+    mapped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """What labels of the file are called now, where that is another name."""
+        merged = _one_spelling(self.variants) if self.merged else {}
+        return merged | {old: merged.get(new, new) for old, new in self.mapped.items()}
 
     def notes(self, name: str) -> list[str]:
         """Say what was found, with the options that settle it."""
@@ -76,15 +84,19 @@ def settle_words(
     cells = _renamed(cells, map_label, name)
     counts = value_counts(cells)
     if merge_labels is False:
-        return cells, LabelWords()
+        return cells, LabelWords(mapped=dict(map_label))
     variants = find_variants(counts)
     unlabeled = {word: n for word, n in find_unlabeled_words(counts).items() if word not in keep}
     _refuse_majority_without_label(counts, unlabeled, name)
-    if merge_labels:
-        spellings = {s: v.label for v in variants for s in v.spellings if s != v.label}
-        return _renamed(cells, spellings, name), LabelWords(variants, True, unlabeled)
-    _refuse_few(variants, name)
-    return cells, LabelWords(variants, False, unlabeled)
+    words = LabelWords(variants, bool(merge_labels), unlabeled, dict(map_label))
+    if not merge_labels:
+        _refuse_few(variants, name)
+        return cells, words
+    return _renamed(cells, _one_spelling(variants), name), words
+
+
+def _one_spelling(variants: list[Variants]) -> dict[str, str]:
+    return {spelling: v.label for v in variants for spelling in v.spellings if spelling != v.label}
 
 
 def _refuse_few(variants: list[Variants], name: str) -> None:
