@@ -204,6 +204,17 @@ def test_rows_that_are_often_the_same_are_no_duplicates():
     assert (study.groups, study.duplicates.notes()) == (None, [])
 
 
+def test_labels_of_equal_rows_that_differ_as_a_rule_are_no_suspects():
+    frame = patients(160, 160, noise=0)[0].drop(columns="patient")
+    twins = pd.concat([frame, frame[:60].assign(outcome=frame["outcome"][:60].map({"ill": "well", "well": "ill"}))])
+    study = read_data(twins, Settings(target="outcome"))
+    assert (len(study.duplicates.contrary), len(study.duplicates.suspects)) == (120, 0)
+    assert any("120 labels contradict those of identical rows, as most of these do" in note for note in study.notes)
+    assert audit(twins, target="outcome").suspects()["reason"].str.contains("identical").sum() == 0
+    few = read_data(twins[: 160 + 7], Settings(target="outcome")).duplicates
+    assert len(few.suspects) == len(few.contrary) == 14
+
+
 def test_three_equal_rows_outvote_the_fourth():
     same, nobody = np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, dtype=bool)
     contrary = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary

@@ -20,6 +20,7 @@ _PRIME = np.uint64(1_099_511_628_211)
 _MOSTLY_DIFFERENT = 0.5  # distinct rows; where fewer differ, being the same says nothing
 _SOME, _FEW_COPIES, _HARDLY_ANY = 20, 4, 0.03  # distinct rows, copies of each, and the share of those without a copy
 _BEYOND_CHANCE = 5.0  # times as many equal pairs as columns that know nothing of each other would make
+_MOSTLY_CONTRARY, _MANY_CONTRARY = 0.5, 0.1  # of the labels that could be, and of all: contradiction is the rule then
 _LISTED = 10
 
 
@@ -71,6 +72,18 @@ class Duplicates:
                 contrary.append({"row": row, "code": usual, "other": other, "share": share})
         return pd.DataFrame(contrary, columns=["row", "code", "other", "share"])
 
+    @cached_property
+    def suspects(self) -> pd.DataFrame:
+        """Those of :attr:`contrary` that look wrong: none where rows that are the same have different labels as a rule.
+
+        So it is where the columns do not settle the label, and where rows that repeat another one with the same label
+        were left out of the table.
+        """
+        labeled = self.same[self.codes != UNLABELED]
+        n_comparable = int((np.bincount(labeled, minlength=1)[labeled] > 1).sum())
+        limits = _MOSTLY_CONTRARY * n_comparable, _MANY_CONTRARY * labeled.size
+        return self.contrary if len(self.contrary) <= max(limits) and not self.by_nature else self.contrary[:0]
+
     @property
     def groups(self) -> Array | None:
         """Groups that no split may divide, or None where no row repeats another."""
@@ -92,10 +105,15 @@ class Duplicates:
         ]
         if n_across:
             notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} identical to a labeled one.")
-        if len(self.contrary):
+        if len(self.suspects):
             one = "label contradicts that of an identical row; it is a suspect."
             many = "labels contradict those of identical rows; they are suspects."
-            notes.append(counted(len(self.contrary), one, many))
+            notes.append(counted(len(self.suspects), one, many))
+        elif len(self.contrary):
+            notes.append(
+                f"{len(self.contrary):,} labels contradict those of identical rows, as most of these do; so the "
+                "columns do not settle the label, and no label is a suspect for that."
+            )
         return notes
 
     def to_json(self) -> dict[str, Any]:
@@ -103,6 +121,7 @@ class Duplicates:
         return {
             "n_repeats": int(self.repeats.size),
             "n_contrary": 0 if self.by_nature else len(self.contrary),
+            "are_suspects": len(self.suspects) > 0,
             "by_nature": self.by_nature,
             "rows": (self.repeats[:1_000] + 1).tolist(),
         }
