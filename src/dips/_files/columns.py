@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dips._files.dates import dates
+from dips._files.dates import ISO, dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
 from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts, unread
+from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KINDS = {
@@ -66,7 +67,7 @@ class Column:
             return self._numbers(raw)[0]
         if self.kind == "date":
             is_written = is_text(raw.type) or is_number(raw.type)
-            return dates(raw, self.date_format or "ISO8601" if is_written else None)
+            return dates(raw, self.date_format or ISO if is_written else None)
         return texts(_whole(raw))
 
     def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
@@ -104,10 +105,10 @@ class Column:
             return self._other_style(raw) if self.kind == "number" else ""
         (row, cell), n_there = strange, len(raw) - texts(raw).null_count
         if is_read.sum() < 0.5 * n_there:
+            form = self.example if self.date_format in (None, ISO) else self.date_format
             raise DataError(
                 f"Column {self.name!r} held {KINDS[self.kind]} in training, but most cells are not {KINDS[self.kind]}, "
-                f"such as {cell[:40]!r} in row {row}; write them as in training"
-                + (f" ({self.date_format})." if self.date_format else ".")
+                f"such as {cell[:40]!r} in row {row}; write them as in training" + (f" ({form})." if form else ".")
             )
         said = unread(n_there - int(is_read.sum()), self.kind, cell, f" in row {row}")
         return f"Column {self.name!r}: {said}."
@@ -118,6 +119,10 @@ class Column:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
         return f"Column {self.name!r} has decimal {here} here and had decimal {there} in training; read as such."
+
+
+def _is_empty(raw: pa.ChunkedArray) -> bool:
+    return (texts(raw) if is_text(raw.type) else raw).null_count == len(raw)
 
 
 def _whole(raw: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -161,6 +166,9 @@ class Schema:
                 f"a value is unknown{renamed}."
             )
         notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
+        empty = [c.name for c in self.used if c.n_missing == 0 and _is_empty(table.columns[c.name])]
+        if empty:
+            notes.append(f"In training every row had a value in these columns, and here none has: {some_of(empty)}.")
         known = {*(c.name for c in self.columns), target}
         extra = [name for name in table.names if name not in known]
         return notes + ([f"Columns not known from training are ignored: {', '.join(extra[:8])}."] if extra else [])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.columns import Column, Schema
-from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
+from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.declared import declared_column
 from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
@@ -170,7 +170,7 @@ def about_dates(column: Column, known: pa.ChunkedArray) -> str:
     """Say in which form dates were read, and what about it is a guess."""
     assert column.date_format is not None
     read = dates(known, column.date_format)
-    said = [f"read as {column.date_format.replace('|', ' or ')}" if column.date_format != "ISO8601" else ""]
+    said = [f"read as {column.date_format.replace('|', ' or ')}" if column.date_format != ISO else ""]
     cell = ambiguous_cell(known, column.date_format)
     if cell is not None:
         is_day_first = column.date_format.startswith("%d")

@@ -74,6 +74,9 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
     if kind == "date":
         parts = settings["parts"]
         require(isinstance(parts, list) and len(set(parts)) == len(parts) and set(parts) <= _PARTS_OF_DATES, what)
+    if kind == "number":
+        ends = settings.get("range", [0.0, 0.0])
+        require(isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, float) for end in ends), what)
     if kind == "category":
         categories = settings["categories"]
         require(isinstance(categories, list) and all(isinstance(c, str) for c in categories), what)
