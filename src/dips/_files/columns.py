@@ -11,7 +11,7 @@ import pyarrow as pa
 from dips._files.dates import ISO, dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts, unread
+from dips._files.values import MOSTLY, first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
@@ -24,7 +24,7 @@ KINDS = {
     "group": "names the group; left out",
     "constant": "always the same; left out",
     "empty": "no values; left out",
-    "unreadable": "lists or bytes; left out",
+    "unreadable": "lists, records or bytes; left out",
     "dropped": "left out, as requested",
 }
 USED = ("number", "category", "date", "text")
@@ -38,8 +38,9 @@ class Column:
     ----------
     name : as in the table, made distinct
     kind : one of ``KINDS``
-    decimal : the decimal mark of numbers written as text
+    decimal : the decimal mark of numbers written as text; a colon in times, which are read as hours
     grouped : whether thousands are set apart in numbers written as text
+    unit : what stands behind numbers written as text, such as kg
     date_format : of dates written as text, several joined by a bar; None where the file stores them as dates
     n_distinct, n_missing : counts over the rows that were read
     example : a value
@@ -50,6 +51,7 @@ class Column:
     kind: str
     decimal: str = "."
     grouped: bool = False
+    unit: str = ""
     date_format: str | None = None
     n_distinct: int = 0
     n_missing: int = 0
@@ -72,7 +74,7 @@ class Column:
 
     def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
         """Numbers, and how they are written; a new table may write them in another way than the training table."""
-        usual = NumberStyle(self.decimal, self.grouped)
+        usual = NumberStyle(self.decimal, self.grouped, self.unit)
         values = numbers(raw, usual)
         if not is_text(raw.type):
             return values, usual
@@ -80,7 +82,7 @@ class Column:
         if np.isfinite(values).sum() >= MOSTLY * (len(cells) - cells.null_count):
             return values, usual
         style = find_number_style(cells) or usual
-        return values if style == usual else numbers(raw, style), style
+        return (values, usual) if style == usual or not style.may_be(usual) else (numbers(raw, style), style)
 
     def check(self, raw: pa.ChunkedArray) -> str:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
@@ -91,10 +93,11 @@ class Column:
         is_native = not is_text(raw.type)
         if self.kind == "date" and is_native and not pa.types.is_temporal(raw.type) and raw.type != pa.null():
             raise DataError(f"Column {self.name!r} held dates in training, but {raw.type} values now; write dates.")
-        if self.kind == "number" and is_native and not (is_number(raw.type) or pa.types.is_boolean(raw.type)):
-            if raw.type != pa.null():
-                raise DataError(f"Column {self.name!r} held numbers in training, but {raw.type} values now.")
-            return ""
+        if self.kind == "number" and is_native and raw.type != pa.null():
+            is_number_now = is_number(raw.type) or pa.types.is_boolean(raw.type)
+            if not (is_time(raw.type) if self.decimal == ":" else is_number_now):
+                held = "times" if self.decimal == ":" else "numbers"
+                raise DataError(f"Column {self.name!r} held {held} in training, but {raw.type} values now.")
         return self._check_texts(raw) if is_text(raw.type) else ""
 
     def _check_texts(self, raw: pa.ChunkedArray) -> str:

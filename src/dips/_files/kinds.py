@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from dips._files.columns import Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.declared import declared_column
-from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
+from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
 from dips._files.spelling import find_variants, spelled
-from dips._files.values import example, first_strange, is_number, is_text, texts, unread, value_counts
+from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
 from dips._tools.wording import option
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
@@ -82,6 +82,8 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     column = Column(name, "unreadable", n_missing=n_missing)
     if is_number(raw.type):
         column.kind = "number"
+    elif is_time(raw.type):
+        column.kind, column.decimal = "number", ":"
     elif pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type):
         column.kind = "date"
     else:
@@ -90,6 +92,8 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and n_missing == 0:
         column.kind = "constant"
+    elif column.decimal == ":":
+        column.note = "times, read as hours"
     elif column.kind == "number":
         _doubt_numbers(column, lambda: known, pa.types.is_integer(raw.type))
     return column
@@ -104,7 +108,7 @@ def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and column.n_missing == 0:
         column.kind = "constant"
-    elif (style := find_number_style(known)) is not None and not _are_compact_dates(known):
+    elif (style := find_number_style(known)) and not _are_compact_dates(known) and not _are_names(known, style):
         _guess_numbers(column, known, style)
     elif (date_format := find_date_format(known)) is not None:
         column.kind, column.date_format = "date", date_format
@@ -120,8 +124,15 @@ def _are_compact_dates(known: pa.ChunkedArray) -> bool:
     return is_likely and find_date_format(known) == "%Y%m%d"
 
 
+def _are_names(known: pa.ChunkedArray, style: NumberStyle) -> bool:
+    """Whether numbers such as 1007P, which differ in every row, are names of rows rather than amounts in a unit."""
+    if not style.unit or pc.count_distinct(known).as_py() < max(_SHARE_DISTINCT_OF_IDS * len(known), _MANY):
+        return False
+    return not pc.any(pc.match_substring_regex(known, r"[ .,]")).as_py()
+
+
 def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> None:
-    column.kind, column.decimal, column.grouped = "number", style.decimal, style.grouped
+    column.kind, column.decimal, column.grouped, column.unit = "number", style.decimal, style.grouped, style.unit
     values = numbers(known, style)
     if strange := first_strange(known, np.isfinite(values)):
         others = known.filter(pa.array(~np.isfinite(values)))
@@ -134,17 +145,22 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
         column.note = unread(len(others), "number", strange[1])
         return
     column.note = about_numbers(column, known, style)
-    _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
+    if style != TIMES:
+        _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
 
 
 def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
     """Say how numbers were written, where that is not plain."""
+    if style == TIMES:
+        return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
     if is_ambiguous(known, style):
         bare = str(known.filter(pc.match_substring(known, "," if style.grouped else "."))[0].as_py())
         if style.grouped:
             return f"{bare} is read as thousands: a guess{_or_type(column, 'number:comma', 'if it is a decimal comma')}"
         if len(known) >= 20:
             return f"{bare} is read with a decimal point{_or_type(column, 'number:comma', 'if thousands are meant')}"
+    if style.unit:
+        return f"numbers in {style.unit}{_or_type(column, 'category')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
         return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
     n_by_unit = units(known)

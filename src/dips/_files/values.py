@@ -39,6 +39,11 @@ def is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def is_time(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds times of day, or durations."""
+    return pa.types.is_time(kind) or pa.types.is_duration(kind)
+
+
 def example(known: pa.ChunkedArray) -> str:
     """The first value of a column without gaps, cut to forty characters."""
     try:

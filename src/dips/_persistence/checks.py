@@ -20,7 +20,7 @@ from dips.exceptions import ModelError
 
 PREPARATION = ("preparation.json", "preparation.npz")
 _PARTS_OF_DATES = {"day", "month", "weekday", "hour"}
-_TEXTS = ("name", "kind", "decimal", "example", "note")
+_TEXTS = ("name", "kind", "decimal", "unit", "example", "note")
 
 
 def check_manifest(record: dict[str, Any], file_name: str) -> None:
@@ -53,7 +53,9 @@ def checked_preparation(record: Any, arrays: dict[str, Array]) -> Preparation:
     require(isinstance(columns, list) and all(isinstance(c, dict) for c in columns), "its columns")
     for column in columns:
         require(all(isinstance(column.get(key, ""), str) for key in _TEXTS), "a column")
-        require(column.get("kind") in KINDS and column.get("decimal", ".") in (".", ","), f"column {column['name']!r}")
+        require(
+            column.get("kind") in KINDS and column.get("decimal", ".") in (".", ",", ":"), f"column {column['name']!r}"
+        )
         require(isinstance(column.get("grouped", False), bool), f"the numbers of column {column['name']!r}")
         require(is_date_format(column.get("date_format")), f"the dates of column {column['name']!r}")
     names = [column["name"] for column in columns]
