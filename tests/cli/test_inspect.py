@@ -44,6 +44,18 @@ def test_it_shows_types_guesses_warnings_and_options(path, capsys):
     assert "Options to consider: --group customer_id --drop closed" in out
 
 
+def test_names_of_columns_are_shown_in_full(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = ["days_between_screening_and_arrest", "x" * 300]
+    pd.DataFrame([[1, 2], [3, 4]], columns=names).to_csv(tmp_path / "long.csv", index=False)
+    assert dips(["inspect", str(tmp_path / "long.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("2 rows, 2 columns.")
+    cells = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert names[0] in "".join(cells)
+    assert "".join(cells).count("x") < 110
+
+
 def test_a_table_that_would_be_refused_is_shown_and_refused(path, capsys):
     assert dips(["inspect", path, "--target", "chrun"]) == 3
     captured = capsys.readouterr()

@@ -27,17 +27,19 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     >>> read_types(["zip=category", "seen=date:month-first"])
     {'zip': 'category', 'seen': 'date:month-first'}
     """
+    as_given: dict[str, str] = {}
     if isinstance(types, Mapping):
         by_column = dict(types)
     else:
-        pairs = [types] if isinstance(types, str) else list(types)
-        by_column = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
+        as_given = {pair.rpartition("=")[0]: pair for pair in ([types] if isinstance(types, str) else types)}
+        by_column = {column: pair.rpartition("=")[2] for column, pair in as_given.items()}
     for column, declared in by_column.items():
         kind, _, how = str(declared).partition(":")
         is_form = kind == "date" and "%" in how and is_date_format(how)
         if not column or kind not in KINDS_TO_DECLARE or not (not how or how in _HOW.get(kind, ()) or is_form):
+            given = option("type", as_given.get(column, (column, declared)))
             raise SettingsError(
-                f"{option('type', (column, declared))} is not understood; write COLUMN={'|'.join(KINDS_TO_DECLARE)}. "
+                f"{given} is not understood; write COLUMN={'|'.join(KINDS_TO_DECLARE)}. "
                 "A number may be number:comma or number:point; a date may be date:day-first, date:month-first or "
                 "date:%d.%m.%Y."
             )

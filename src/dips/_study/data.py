@@ -144,6 +144,9 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
     for role, names in roles.items():
         for name in names:
             if name not in table.names or name == settings.target:
+                several = [part.strip() for part in name.split(",")]
+                if len(several) > 1 and set(several) <= set(table.names) - {settings.target}:
+                    raise DataError(f"{option(role)} takes one column at a time; write {option(role, several)}.")
                 raise DataError(
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{some_of(other for other in table.names if other != settings.target)}."
