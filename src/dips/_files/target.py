@@ -111,6 +111,8 @@ def read_target(
     if name not in table.names:
         hint = _nearest(name, table.names)
         header = " If its first line is not a header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
+        if len(table.names) == 1:
+            header += " In a text file, cells are set apart by commas, semicolons, tabs or bars."
         raise DataError(f"{table.subject} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
     cells = _cells(raw, name, keep)

@@ -107,9 +107,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
     schema = understand_columns(table, settings)
-    if not schema.used:
-        others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
-        raise DataError(f"No column is left to learn from: {others}.")
+    refuse_without_columns(schema)
     ids = list(settings.id) or [c.name for kind in ("id", "group") for c in schema.columns if c.kind == kind][:1]
     classes = [str(c) for c in target.classes]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
@@ -134,6 +132,13 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         n_unlabeled_sources=len(more_tables),
         corrections=None if corrections is None else _file(settings.corrections, len(corrections)),
     )
+
+
+def refuse_without_columns(schema: Schema) -> None:
+    """Refuse a table of which nothing can be learned."""
+    if not schema.used:
+        others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
+        raise DataError(f"No column is left to learn from: {others}.")
 
 
 def understand_columns(table: Table, settings: Settings) -> Schema:

@@ -15,7 +15,7 @@ from dips._files.sample import TableSample, look_at
 from dips._files.sources import named_sources
 from dips._files.target import Target, read_target
 from dips._study.baseline import better_options, imbalance_notes, majority
-from dips._study.data import understand_columns
+from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_notes, repeated_ids
 from dips._study.leaks import Leak, LeakCheck
@@ -128,6 +128,7 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     if target is not None:
         try:
             inspection.target = _labels(look, checked)
+            refuse_without_columns(inspection.schema)
         except DataError as error:
             inspection.problem = str(error)
     if inspection.schema.used and look.is_whole:
