@@ -16,8 +16,8 @@ from dips._files.kinds import understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
+from dips._files.stacking import stacked
 from dips._files.target import Target, read_target
-from dips._files.values import as_text
 from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
@@ -195,7 +195,10 @@ def _stack(labeled: list[Table], unlabeled: list[Table], target: str) -> Table:
         empty = pa.nulls(other.n_rows, first.columns.schema.field(target).type) if target in first.names else None
         columns = [other.columns[n] if n != target else empty for n in first.names]
         parts.append(pa.table(columns, names=first.names))
-    return Table(_concatenated(parts, first.names), first.source if len(parts) == 1 else SEVERAL_TABLES, notes)
+    if len(parts) == 1:
+        return Table(parts[0], first.source, notes)
+    columns, more_notes = _concatenated(parts, target)
+    return Table(columns, SEVERAL_TABLES, notes + more_notes)
 
 
 def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
@@ -207,18 +210,13 @@ def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
         )
 
 
-def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
-    """Columns that have different types in different files become text."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = []
-    for name in names:
-        pieces = [part[name] for part in parts]
-        if len({p.type for p in pieces if p.type != pa.null()}) > 1:
-            pieces = [as_text(p) for p in pieces]
-        kind = next((p.type for p in pieces if p.type != pa.null()), pa.null())
-        columns.append(pa.chunked_array([c for p in pieces for c in p.cast(kind).chunks], type=kind))
-    return pa.table(columns, names=names)
+def _concatenated(parts: list[pa.Table], target: str) -> tuple[pa.Table, list[str]]:
+    """Return the rows of all parts, and notes on columns of which each part was read in its own way."""
+    names = parts[0].column_names
+    columns = {name: stacked([part[name] for part in parts], as_written=name == target) for name in names}
+    own = [name for name, (_, in_own_way) in columns.items() if in_own_way]
+    said = f"Decimal points in one file and decimal commas in another are read as such: {some_of(own)}."
+    return pa.table([column for column, _ in columns.values()], names=names), [said] if own else []
 
 
 def _source(data: Any, table: Table) -> dict[str, Any]:
