@@ -89,6 +89,37 @@ def test_a_column_that_is_said_to_name_rows_and_repeats_is_pointed_out():
     assert read_data(VISITS, Settings(target="outcome", id=("patient_id",))).repeated_ids == {"patient_id": 60}
 
 
+@pytest.mark.parametrize("n_groups", [3, 4, 6, 10, 20, 30])
+def test_of_a_few_large_groups_about_a_fifth_of_the_rows_is_held_out(n_groups):
+    rng = np.random.RandomState(n_groups)
+    site = rng.choice(n_groups, 600, p=rng.dirichlet(np.full(n_groups, 5)))
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc")).assign(
+        site=[f"site {k}" for k in site], outcome=rng.choice(["ill", "well"], 600)
+    )
+    settings = Settings(target="outcome", group="site")
+    study = read_data(frame, settings)
+    split = hold_out(study.target, settings, study.groups)
+    assert 0.12 < split.test.size / 600 < 0.28
+    assert not set(site[split.train]) & set(site[split.test])
+    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
+    assert all(fit.size and validate.size for fit, validate in folds)
+
+
+def test_folds_from_which_a_class_cannot_be_learned_are_left_out():
+    codes, rows, settings = np.array([0, 1, 0, 1, 0, 0]), np.arange(6), Settings(target="outcome")
+    assert len(_folds(codes, rows, settings, np.array([0, 0, 1, 1, 2, 2]))) == 2
+    ((fit, _),) = _folds(codes, rows, settings, np.array([0, 0, 0, 0, 1, 2]))
+    assert {0, 1, 2, 3} <= set(fit)
+    with pytest.raises(DataError, match="too few to compare models: besides the rows held out, 1 group with"):
+        _folds(codes, rows, settings, np.zeros(6, dtype=int))
+
+
+def test_a_study_of_few_sites_is_done(tmp_path):
+    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 4)
+    run = fit(sites, target="outcome", out=tmp_path / "run", group="patient_id", rounds=2)
+    assert set(run.samples["patient_id"][run.samples["held_out"]]) < {0, 1, 2, 3}
+
+
 def test_an_id_that_does_not_repeat_is_not_a_group():
     assert read_data(TABLE, Settings(target="outcome")).repeated_ids == {}
 
