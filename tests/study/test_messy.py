@@ -12,6 +12,7 @@ from dips._study.baseline import imbalance_notes
 from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.duplicates import Duplicates
+from dips._study.inspecting import inspect
 from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
 from dips.exceptions import DataError
@@ -226,6 +227,23 @@ def test_duplicates_are_on_one_side_of_the_split():
     same = study.duplicates.same
     assert not set(same[split.train]) & set(same[split.test])
     assert not set(same[split.unlabeled_apart_from(split.test)]) & set(same[split.test])
+
+
+def test_groups_that_identical_rows_would_join_are_kept_whole_instead():
+    sites = with_duplicates()
+    sites["site"] = (np.arange(len(sites)) + np.arange(len(sites)) // 1000) % 5  # copies are at the next one
+    study = read_data(sites, Settings(target="outcome", group="site"))
+    assert np.unique(study.groups).size == 5
+    assert study.duplicates.repeats.size
+    said = "identical rows are in many groups, which are kept whole."
+    assert any(note.endswith(said) for note in study.notes)
+    assert any(note.endswith(said) for note in inspect(sites, "outcome", group="site").notes)
+
+
+def test_two_groups_are_too_few_which_is_said_before_the_work(tmp_path):
+    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 2)
+    with pytest.raises(DataError, match="Groups are too few to compare models: besides the rows held out, 1 group"):
+        fit(sites, target="outcome", out=tmp_path / "run", group="patient_id")
 
 
 def test_rows_that_are_often_the_same_are_no_duplicates():

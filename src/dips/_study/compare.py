@@ -185,7 +185,7 @@ def compare(
     """
     observer = observer or Observer()
     comparison = Comparison(warnings=WarningLog(target.classes))
-    folds = _folds(examples.codes[split.train], split.train, settings, split.groups)
+    folds = validation_folds(examples.codes, split, settings)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
@@ -294,6 +294,11 @@ def gains_over_usual(
     errors = np.nanstd(differences, axis=0)
     values = [metric.gain(comparison.validation[name], comparison.validation[usual]) for name in names]
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
+
+
+def validation_folds(codes: Array, split: HoldOut, settings: Settings) -> list[tuple[Rows, Rows]]:
+    """Return the rows to learn from and those to validate on, of each fold; refuse groups that are too few for that."""
+    return _folds(codes[split.train], split.train, settings, split.groups)
 
 
 def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = None) -> list[tuple[Rows, Rows]]:

@@ -22,7 +22,7 @@ from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
-from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
+from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
@@ -117,6 +117,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     table.notes.extend(notes)
     duplicates = find_duplicates(table, schema, target.codes, verified.mask)
     of_group = None if settings.group is None else group_codes(table, settings.group)
+    groups, duplicates = joined_with_copies(of_group, duplicates)
     named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
     return StudyData(
         table,
@@ -127,7 +128,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         verified=verified,
         given=given,
         duplicates=duplicates,
-        groups=joined(of_group, duplicates.groups),
+        groups=groups,
         repeated_ids={} if settings.group else repeated_ids(table, schema),
         n_unlabeled_sources=len(more_tables),
         corrections=None if corrections is None else _file(settings.corrections, len(corrections)),

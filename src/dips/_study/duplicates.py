@@ -34,12 +34,14 @@ class Duplicates:
     codes : (n,) label of each row, -1 for none
     by_nature : whether rows are often the same in this table, so that it says nothing
     verified : (n,) mask of the labels that somebody has checked
+    kept_together : whether no split divides rows that are the same
     """
 
     same: Array
     codes: Array
     by_nature: bool
     verified: Array
+    kept_together: bool = True
 
     @cached_property
     def repeats(self) -> Rows:
@@ -87,7 +89,7 @@ class Duplicates:
     @property
     def groups(self) -> Array | None:
         """Groups that no split may divide, or None where no row repeats another."""
-        return None if self.by_nature or not self.repeats.size else self.same
+        return None if self.by_nature or not self.repeats.size or not self.kept_together else self.same
 
     def notes(self) -> list[str]:
         """Say how many rows are the same, and what that means."""
@@ -99,10 +101,8 @@ class Duplicates:
         listed = ", ".join(str(row + 1) for row in self.repeats[:_LISTED])
         more = ", …" if self.repeats.size > _LISTED else ""
         repeat = counted(self.repeats.size, "row repeats", "rows repeat")
-        notes = [
-            f"{repeat} an earlier one in every column (row {listed}{more}); identical rows are kept on one side "
-            "of every split."
-        ]
+        where = "kept on one side of every split" if self.kept_together else "in many groups, which are kept whole"
+        notes = [f"{repeat} an earlier one in every column (row {listed}{more}); identical rows are {where}."]
         if n_across:
             notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} identical to a labeled one.")
         if len(self.suspects):
@@ -123,6 +123,7 @@ class Duplicates:
             "n_contrary": 0 if self.by_nature else len(self.contrary),
             "are_suspects": len(self.suspects) > 0,
             "by_nature": self.by_nature,
+            "kept_together": self.kept_together,
             "rows": (self.repeats[:1_000] + 1).tolist(),
         }
 
