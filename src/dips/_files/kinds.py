@@ -15,7 +15,7 @@ from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swap
 from dips._files.declared import declared_column
 from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
-from dips._files.spelling import find_variants, spelled
+from dips._files.spelling import MOST_LABELS, find_variants, spelled
 from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
 from dips._tools.wording import option
 
@@ -223,7 +223,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     if pc.any(pc.match_substring_regex(known, r"^[+-]?0\d+$")).as_py() and find_digits(known):
         column.note = f"some begin with 0, so they are codes{_or_type(column, 'number')}"
     if column.n_distinct <= _MANY:
-        column.note = column.note or _about_spellings(known)
+        column.note = column.note or _about_spellings(column, known)
         return
     n_words = pc.mean(pc.add(pc.count_substring(known, " "), 1)).as_py()
     share_distinct = column.n_distinct / len(known)
@@ -233,7 +233,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
         column.note = f"a different text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
-    elif note := _about_other_cells(column, known) or _about_spellings(known):
+    elif note := _about_other_cells(column, known) or _about_spellings(column, known):
         column.note = note
     elif share_distinct > 0.5:
         others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
@@ -253,9 +253,9 @@ def _about_other_cells(column: Column, known: pa.ChunkedArray) -> str:
     return f"{100 * is_read.mean():.0f} % of its cells are numbers, {but}{as_number}"
 
 
-def _about_spellings(known: pa.ChunkedArray) -> str:
+def _about_spellings(column: Column, known: pa.ChunkedArray) -> str:
     """Say which categories look like one; nothing is merged, since only the user knows whether m and M are the same."""
-    variants = find_variants(value_counts(known))
+    variants = find_variants(value_counts(known)) if column.n_distinct <= MOST_LABELS else []
     if not variants:
         return ""
     return f"{spelled(variants)} look like spellings of one category, and are learned as several; write them alike"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 _YES = {"y", "yes", "true", "ja", "oui", "si"}
 _NO = {"n", "no", "false", "nein", "non"}
 _YES_IF_ALL, _NO_IF_ALL = _YES | {"1", "t", "j"}, _NO | {"0", "f"}  # alone these may mean anything
-_MANY = 100  # labels; so many are no classes
+MOST_LABELS = 100  # more are no classes
 _RARE, _RARE_SHARE = 10, 0.05  # rows of a misspelling, and their share of those of the right spelling
 _LONG = 5  # letters of a word that a slip of the pen may be in
 _SHOWN = 6  # labels, and spellings of each
@@ -41,7 +41,7 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
     >>> find_variants({"grade 1": 50, "grade 2": 3, "male": 40, "female": 40})
     []
     """
-    if len(counts) > _MANY:
+    if len(counts) > MOST_LABELS:
         return []
     keys = {label: plain(label) for label in counts}
     groups: dict[str, list[str]] = {}
