@@ -44,6 +44,18 @@ def test_it_shows_types_guesses_warnings_and_options(path, capsys):
     assert "Options to consider: --group customer_id --drop closed" in out
 
 
+def test_names_of_columns_are_shown_in_full(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = ["days_between_screening_and_arrest", "x" * 300]
+    pd.DataFrame([[1, 2], [3, 4]], columns=names).to_csv(tmp_path / "long.csv", index=False)
+    assert dips(["inspect", str(tmp_path / "long.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("2 rows, 2 columns.")
+    cells = [line.split()[0] for line in out.splitlines() if line.strip()]
+    assert names[0] in "".join(cells)
+    assert "".join(cells).count("x") < 110
+
+
 def test_a_table_that_would_be_refused_is_shown_and_refused(path, capsys):
     assert dips(["inspect", path, "--target", "chrun"]) == 3
     captured = capsys.readouterr()
@@ -53,11 +65,25 @@ def test_a_table_that_would_be_refused_is_shown_and_refused(path, capsys):
     assert "did you mean 'churn'?" in json.loads(capsys.readouterr().out)["problem"]
 
 
+def test_a_table_without_a_column_to_learn_from_is_refused(tmp_path, capsys):
+    pd.DataFrame({"y": ["a", "b"] * 10, "one": 1}).to_csv(tmp_path / "one.csv", index=False)
+    assert dips(["inspect", str(tmp_path / "one.csv"), "-t", "y"]) == 3
+    captured = capsys.readouterr()
+    assert "'y': 20 labeled (a 10, b 10), 0 not." in captured.out
+    assert "No column is left to learn from: one (constant)." in captured.err
+
+
+def test_cells_that_only_blanks_set_apart_are_one_column_which_is_said(tmp_path, capsys):
+    (tmp_path / "blanks.txt").write_text("x y\n" + "1 a\n2 b\n" * 10)
+    assert dips(["inspect", str(tmp_path / "blanks.txt"), "-t", "y"]) == 3
+    assert "cells are set apart by commas, semicolons, tabs or bars" in capsys.readouterr().err
+
+
 def test_for_machines_it_is_one_document(path, capsys):
     assert dips(["inspect", path, "-t", "churn", "--json", "--type", "zip=ignore", "--group", "customer_id"]) == 0
     record = json.loads(capsys.readouterr().out)
     kinds = {c["name"]: c["kind"] for c in record["columns"]}
-    assert kinds == {"customer_id": "id", "charge": "number", "seen": "date", "zip": "dropped", "closed": "category"}
+    assert kinds == {"customer_id": "group", "charge": "number", "seen": "date", "zip": "dropped", "closed": "category"}
     assert record["labels"]["variants"][0]["label"] == "Yes"
     assert "--merge-labels" in record["options"]
     assert record["repeated_ids"] == {}

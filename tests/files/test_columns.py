@@ -106,6 +106,7 @@ def test_columns_that_are_not_known_are_ignored_and_said():
         (TRAINING.rename(columns={"age": "Age"}), "lacks 1 of .* is unknown, and write 'age', not 'Age'"),
         (TRAINING.assign(age=["old", "young", "old"]), "'age' held numbers .* such as 'old' in row 1"),
         (TRAINING.assign(seen=["2024-05-01", "2024-05-02", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
+        (TRAINING.assign(age="old"), r"write them as in training \(\d+\)"),
         (TRAINING.assign(seen=[1, 2, 3]), "'seen' held dates in training, but int64"),
         (TRAINING.assign(age=pd.to_datetime(["2024-05-01"] * 3)), "'age' held numbers in training, but timestamp"),
         (TRAINING.assign(ward=[[1], [2], [3]]), "'ward' held categories in training, but list"),
@@ -123,4 +124,4 @@ def test_a_few_cells_of_another_kind_are_said_and_read_as_missing():
 
 
 def test_numbers_may_come_as_text_and_gaps_as_nothing():
-    assert check(TRAINING.assign(age=["50", None, "70"], ward=[None, None, None])) == []
+    assert check(TRAINING.assign(age=["50", None, "70"], ward=[None, "b", None])) == []

@@ -103,6 +103,25 @@ def test_what_was_looked_at_may_be_unknown_or_no_class():
     assert lines.apply(Y).y.tolist() == ["well", "ill", "ill", None]
 
 
+def test_a_label_that_is_no_class_had_one_name_and_has_one_now():
+    renamed = {"row": [1, 2, 3], "given_label": ["sick", "healthy", "sick"], "label": ["keep", "ill", "keep"]}
+    assert corrections(**renamed).apply(Y).y.tolist() == ["ill", "ill", "ill", None]
+    refused(
+        r"\(about row 2\) is about the label 'sick', which is no class of the table and may have got another name, but "
+        "that of the row is 'well', and that of an earlier line 'ill'. Rows are found by their number",
+        row=[1, 2],
+        given_label=["sick", "sick"],
+        label=["keep", "keep"],
+    )
+    refused("that of the row is missing, and that", row=[1, 4], given_label=["sick"] * 2, label=["keep", "well"])
+
+
+def test_booleans_may_be_written_as_spreadsheets_write_them():
+    lines = corrections(row=[1, 2], given_label=["TRUE", "FALSE"], label=["FALSE", "keep"])
+    assert lines.apply([True, False, True]).y.tolist() == [False, False, True]
+    assert lines.apply(["true", "false", "true"]).y.tolist() == ["false", "false", "true"]
+
+
 def test_a_key_finds_its_row_whatever_label_it_has_now():
     after = corrections(patient=["p2"], given_label=["ill"], label=["ill"]).apply(Y, KEYS)
     assert after.y.tolist()[1] == "ill"

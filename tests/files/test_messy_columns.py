@@ -160,8 +160,9 @@ def test_a_type_that_no_cell_has_is_refused():
 
 @pytest.mark.parametrize("types", ["zip", "zip=codes", "=number", "zip=number:german"])
 def test_types_that_are_not_understood_are_refused(types):
-    with pytest.raises(SettingsError, match=r"write COLUMN=category\|number\|date\|text\|id\|ignore"):
+    with pytest.raises(SettingsError, match=r"write COLUMN=category\|number\|date\|text\|id\|ignore") as refused:
         read_types([types])
+    assert str(refused.value).startswith(f"type='{types}' is not understood")
 
 
 def test_codes_stored_with_gaps_are_the_codes_of_the_training():
@@ -257,6 +258,77 @@ def test_categories_that_are_not_meant_as_numbers_are_not_said_to_be(cells, name
     understood, _ = column(cells, name)
     assert understood.kind == "category"
     assert "are numbers, but some" not in understood.note
+
+
+def test_categories_that_look_like_spellings_of_one_are_pointed_out_and_kept_apart():
+    understood, _ = column(["male"] * 9 + ["Male "] * 6 + ["female"] * 8 + ["MALE"])
+    assert understood.note == (
+        "'male' (9), 'Male' (6), 'MALE' (1) look like spellings of one category, and are learned as several; "
+        "write them alike"
+    )
+    assert (understood.kind, understood.n_distinct) == ("category", 4)
+    many, _ = column([f"ward {k}" for k in range(40)] * 5 + ["Ward 3"])
+    assert "'ward 3' (5), 'Ward 3' (1)" in many.note
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "unit"),
+    [
+        (["70 kg", "81.5kg", "1,064 KG", "7 kg"], [70, 81.5, 1064, 7], "kg"),
+        (["31,2 kg/m²", "22,5 kg/m²", "28 kg/m²"], [31.2, 22.5, 28], "kg/m²"),
+        (["36.6 °C", "37.0 °C", "41.25 °C"], [36.6, 37, 41.25], "°C"),
+        (["120 mm Hg", "95 mm Hg", None], [120, 95, np.nan], "mm Hg"),
+    ],
+)
+def test_numbers_in_one_unit_are_read(cells, values, unit):
+    understood, read = column(cells)
+    assert (understood.kind, understood.unit) == ("number", unit)
+    assert understood.note == f"numbers in {unit}; --type x=category if that is wrong"
+    np.testing.assert_array_equal(read, values)
+
+
+def test_numbers_in_two_units_are_not_mixed():
+    cells = [f"{n} kg" for n in range(50, 90)] * 2 + [f"{n} lb" for n in range(110, 130)]
+    understood, _ = column(cells, "weight")
+    assert understood.kind == "category"
+    assert "80 % of its cells are numbers, but some are not, such as '110 lb'" in understood.note
+    told, values = column(cells, "weight", types={"weight": "number"})
+    assert (told.unit, np.isnan(values).sum(), values[0]) == ("kg", 20, 50)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([f"{n}P" for n in range(1000, 1100)], "id"),
+        (["3a", "3b", "4a"] * 9, "category"),
+        (["B12", "B13"] * 9, "category"),
+    ],
+)
+def test_names_and_codes_are_not_taken_for_numbers_in_a_unit(cells, kind):
+    assert column(RNG.permutation(cells))[0].kind == kind
+
+
+def test_a_new_table_may_leave_the_unit_out_but_not_change_it():
+    training, _ = column(["70 kg", "81.5 kg", "64 kg"], "weight")
+    assert training.values(pa.chunked_array([["70", "81.5"]])).tolist() == [70, 81.5]
+    assert training.check(pa.chunked_array([[70.0, 81.5]])) == ""
+    with pytest.raises(DataError, match=r"such as '150 lb' in row 1; write them as in training \(70 kg\)"):
+        training.check(pa.chunked_array([["150 lb", "170 lb"]]))
+
+
+def test_times_are_read_as_hours():
+    understood, values = column(["03:30", "23:45", None, "0:06:36"])
+    assert understood.note == "times such as 03:30, read as hours; --type x=category if that is wrong"
+    np.testing.assert_allclose(values, [3.5, 23.75, np.nan, 0.11])
+    for stored in (pa.array([12_600, 85_500], pa.time32("s")), pa.array([12_600_000, 85_500_000], pa.duration("ms"))):
+        assert understood.values(pa.chunked_array([stored])).tolist() == [3.5, 23.75]
+        assert understood.check(pa.chunked_array([stored])) == ""
+        guessed = understand(read_table(pa.table({"x": stored}))).columns[0]
+        assert (guessed.kind, guessed.decimal, guessed.note) == ("number", ":", "times, read as hours")
+    with pytest.raises(DataError, match=r"write them as in training \(03:30\)"):
+        understood.check(pa.chunked_array([["3.5", "4.5"]]))
+    with pytest.raises(DataError, match="held numbers in training, but time32"):
+        Column("x", "number").check(pa.chunked_array([pa.array([1], pa.time32("s"))]))
 
 
 def test_missing_words_do_not_change_how_numbers_are_read():

@@ -79,7 +79,29 @@ def test_many_categories_never_seen_are_said():
     preparation, table = learned()
     assert preparation.check(table) == []
     new = read_table(FRAME.assign(ward=["a"] * 100 + ["z"] * 20))
-    assert preparation.check(new) == ["Column 'ward': 17 % of its cells hold categories not seen in training."]
+    assert preparation.check(new) == [
+        "Column 'ward': 17 % of its cells hold categories not seen in training, such as 'z'."
+    ]
+
+
+def test_numbers_unlike_those_of_training_are_said():
+    preparation, _ = learned()
+    age, name = FRAME["age"], "Column 'age'"
+    low, high = f"{age.min():g}", f"{age.max():g}"
+    assert preparation.check(read_table(FRAME.assign(age=age + age.max()))) == [
+        f"{name}: 100 % of its numbers lie outside those of training, {low} to {high}."
+    ]
+    few = age.where(age.index > 10, 1e6)
+    assert preparation.check(read_table(FRAME.assign(age=few))) == []
+    stored = Preparation.from_parts(preparation.to_json(), preparation.arrays())
+    del stored.encoders["age"].settings["range"]  # as stored by earlier versions
+    assert stored.check(read_table(FRAME.assign(age=1e6))) == []
+
+
+def test_a_column_that_lost_its_values_is_said():
+    preparation, _ = learned()
+    said = "In training every row had a value in these columns, and here none has: sex, ward."
+    assert preparation.check(read_table(FRAME.assign(sex="", ward=None))) == [said]
 
 
 def test_the_target_may_be_there_or_not():

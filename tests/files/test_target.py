@@ -18,6 +18,12 @@ def refused(words, labels, **settings):
         target(labels, **settings)
 
 
+def test_many_numbers_as_labels_are_pointed_out():
+    said = "'y' holds 30 numbers, each taken as a class; if they are a quantity, cut it into classes first"
+    assert target([f"{i / 4}" for i in range(30)] * 5).notes[0].startswith(said)
+    assert target([*range(20)] * 5).notes == []
+
+
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [
@@ -77,6 +83,11 @@ def test_the_positive_class_is_the_rarer_of_two_words_and_otherwise_the_last():
         (["None", "mild"] * 6, r"label 'mild' \(6 rows\).* as missing: 'None' \(6\); if .* keep_label='None'\.$"),
         (np.linspace(0, 1, 12), "holds fractions such as 0.09.*: a quantity"),
         ([f"P{i}" for i in range(12)], "has 12 different labels in 12 labeled rows"),
+        (
+            [f"{i / 7:.2f}" for i in range(40)],
+            "has 40 different labels .*; if they are a quantity, cut it into classes",
+        ),
+        ([*range(30), *range(30)] * 2, "have few labeled rows .* If labels are a quantity, cut it into classes first"),
         (["a"] * 9 + ["b"] * 2, "The class 'b' of 'y' has 2 labeled rows, and at least 5 are needed to learn"),
         (
             [*"aaaaabbbbbcdd"],

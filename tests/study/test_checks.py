@@ -47,6 +47,13 @@ def test_few_unlabeled_rows_are_not_tested():
     assert find_drift(*prepared(rows()), np.arange(390), np.arange(390, 400)) is None
 
 
+def test_rows_of_separate_groups_can_be_compared():
+    frame = pd.DataFrame(np.random.RandomState(0).normal(size=(300, 3)), columns=list("abc"))
+    sites = np.repeat([0, 1, 2], [100, 100, 100])
+    drift = find_drift(*prepared(frame), np.arange(200), np.arange(200, 300), groups=sites)
+    assert 0.35 < drift.auc < 0.65
+
+
 def test_groups_do_not_make_rows_look_alike_or_different():
     frame = pd.concat([rows(200)] * 2, ignore_index=True)  # every unlabeled row repeats a labeled one
     same = np.tile(np.arange(200), 2)

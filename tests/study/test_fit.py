@@ -215,6 +215,7 @@ def test_unlabeled_rows_may_come_in_files_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"drop": ("age, ward",)}, r"drop takes one column at a time; write drop=\['age', 'ward'\]\.$"),
         ({"drop": ("gone",)}, r"drop names 'gone', which is not a column besides the target; .*ward, seen\.$"),
         ({"id": ("outcome",)}, "id names 'outcome'"),
         (

@@ -12,6 +12,7 @@ from dips._study.baseline import imbalance_notes
 from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.duplicates import Duplicates
+from dips._study.inspecting import inspect
 from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
 from dips.exceptions import DataError
@@ -75,7 +76,49 @@ def test_repeated_ids_are_noticed_and_the_option_is_named():
     assert any("'patient_id' repeats: 60 values in" in note and "group='patient_id'" in note for note in study.notes)
     grouped = read_data(VISITS, Settings(target="outcome", group="patient_id"))
     assert grouped.repeated_ids == {}
-    assert next(c.kind for c in grouped.schema.columns if c.name == "patient_id") == "id"
+    column = next(c for c in grouped.schema.columns if c.name == "patient_id")
+    assert (column.kind, column.n_distinct, column.is_used) == ("group", 60, False)
+
+
+def test_a_group_is_shown_beside_rows_only_where_nothing_else_names_them():
+    visits = VISITS.assign(visit=[f"v{i}" for i in range(len(VISITS))])
+    settings = Settings(target="outcome", group="patient_id")
+    assert (read_data(VISITS, settings).ids, read_data(visits, settings).ids) == (["patient_id"], ["visit"])
+
+
+def test_a_column_that_is_said_to_name_rows_and_repeats_is_pointed_out():
+    assert read_data(VISITS, Settings(target="outcome", id=("patient_id",))).repeated_ids == {"patient_id": 60}
+
+
+@pytest.mark.parametrize("n_groups", [3, 4, 6, 10, 20, 30])
+def test_of_a_few_large_groups_about_a_fifth_of_the_rows_is_held_out(n_groups):
+    rng = np.random.RandomState(n_groups)
+    site = rng.choice(n_groups, 600, p=rng.dirichlet(np.full(n_groups, 5)))
+    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc")).assign(
+        site=[f"site {k}" for k in site], outcome=rng.choice(["ill", "well"], 600)
+    )
+    settings = Settings(target="outcome", group="site")
+    study = read_data(frame, settings)
+    split = hold_out(study.target, settings, study.groups)
+    assert 0.12 < split.test.size / 600 < 0.28
+    assert not set(site[split.train]) & set(site[split.test])
+    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
+    assert all(fit.size and validate.size for fit, validate in folds)
+
+
+def test_folds_from_which_a_class_cannot_be_learned_are_left_out():
+    codes, rows, settings = np.array([0, 1, 0, 1, 0, 0]), np.arange(6), Settings(target="outcome")
+    assert len(_folds(codes, rows, settings, np.array([0, 0, 1, 1, 2, 2]))) == 2
+    ((fit, _),) = _folds(codes, rows, settings, np.array([0, 0, 0, 0, 1, 2]))
+    assert {0, 1, 2, 3} <= set(fit)
+    with pytest.raises(DataError, match="too few to compare models: besides the rows held out, 1 group with"):
+        _folds(codes, rows, settings, np.zeros(6, dtype=int))
+
+
+def test_a_study_of_few_sites_is_done(tmp_path):
+    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 4)
+    run = fit(sites, target="outcome", out=tmp_path / "run", group="patient_id", rounds=2)
+    assert set(run.samples["patient_id"][run.samples["held_out"]]) < {0, 1, 2, 3}
 
 
 def test_an_id_that_does_not_repeat_is_not_a_group():
@@ -186,11 +229,39 @@ def test_duplicates_are_on_one_side_of_the_split():
     assert not set(same[split.unlabeled_apart_from(split.test)]) & set(same[split.test])
 
 
+def test_groups_that_identical_rows_would_join_are_kept_whole_instead():
+    sites = with_duplicates()
+    sites["site"] = (np.arange(len(sites)) + np.arange(len(sites)) // 1000) % 5  # copies are at the next one
+    study = read_data(sites, Settings(target="outcome", group="site"))
+    assert np.unique(study.groups).size == 5
+    assert study.duplicates.repeats.size
+    said = "identical rows are in many groups, which are kept whole."
+    assert any(note.endswith(said) for note in study.notes)
+    assert any(note.endswith(said) for note in inspect(sites, "outcome", group="site").notes)
+
+
+def test_two_groups_are_too_few_which_is_said_before_the_work(tmp_path):
+    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 2)
+    with pytest.raises(DataError, match="Groups are too few to compare models: besides the rows held out, 1 group"):
+        fit(sites, target="outcome", out=tmp_path / "run", group="patient_id")
+
+
 def test_rows_that_are_often_the_same_are_no_duplicates():
     rng = np.random.RandomState(0)
     frame = pd.DataFrame(rng.choice(["a", "b"], (300, 4)), columns=list("wxyz"))
     study = read_data(frame.assign(outcome=rng.choice(["ill", "well"], 300)), Settings(target="outcome"))
     assert (study.groups, study.duplicates.notes()) == (None, [])
+
+
+def test_labels_of_equal_rows_that_differ_as_a_rule_are_no_suspects():
+    frame = patients(160, 160, noise=0)[0].drop(columns="patient")
+    twins = pd.concat([frame, frame[:60].assign(outcome=frame["outcome"][:60].map({"ill": "well", "well": "ill"}))])
+    study = read_data(twins, Settings(target="outcome"))
+    assert (len(study.duplicates.contrary), len(study.duplicates.suspects)) == (120, 0)
+    assert any("120 labels contradict those of identical rows, as most of these do" in note for note in study.notes)
+    assert audit(twins, target="outcome").suspects()["reason"].str.contains("identical").sum() == 0
+    few = read_data(twins[: 160 + 7], Settings(target="outcome")).duplicates
+    assert len(few.suspects) == len(few.contrary) == 14
 
 
 def test_three_equal_rows_outvote_the_fourth():

@@ -11,7 +11,9 @@ from dips import audit, fit
 from dips._cli.app import run as dips
 from dips._report import render_difference
 from dips._study.between import compare_runs
+from dips._study.data import read_data
 from dips._study.run import Run
+from dips._study.settings import Settings
 from dips.exceptions import DataError, SettingsError
 from tests.patients import patients
 
@@ -294,6 +296,18 @@ def test_without_an_id_rows_go_by_their_number_which_is_said_and_checked(tmp_pat
     assert any("tells its rows by their number alone, so they must be those that were checked" in n for n in notes)
     with pytest.raises(DataError, match="Rows are found by their number here, so the table must be the one that was"):
         audit(table.sort_values("age", ignore_index=True), **told)
+
+
+def test_labels_that_got_another_name_since_the_review_are_known_by_both(tmp_path):
+    label = TABLE["outcome"].mask(TABLE.index % 3 == 0, TABLE["outcome"].str.upper())
+    lines = pd.DataFrame({"row": [1, 2, 3, 4], "given_label": label[:4], "label": ["WELL", "keep", "ill", "healthy"]})
+    lines.to_csv(tmp_path / "corrections.csv", index=False)
+    names = {"WELL": "healthy", "well": "healthy"}
+    told = {"corrections": tmp_path / "corrections.csv", "merge_labels": True, "map_label": names}
+    study = read_data(TABLE.drop(columns="patient").assign(outcome=label), Settings("outcome", **told).checked())
+    given = names.get(label[1], "ill")
+    assert study.target.names(study.target.codes[:4]) == ["healthy", given, "ill", "healthy"]
+    assert study.verified.mask.nonzero()[0].tolist() == [0, 1, 2, 3]
 
 
 def test_with_an_id_nothing_is_said_of_numbers(place, after):

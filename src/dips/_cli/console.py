@@ -104,7 +104,7 @@ def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") 
     table = Table(title=title or None, box=SIMPLE_HEAD, pad_edge=False, title_justify="left", title_style="bold")
     table.padding, table.collapse_padding = (0, 1), True
     for name, justify in columns.items():
-        table.add_column(name, justify=justify, overflow="ellipsis")  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in row))
     return table

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dips._files.dates import dates
+from dips._files.dates import ISO, dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import MOSTLY, first_strange, is_number, is_text, texts, unread
+from dips._files.values import MOSTLY, first_strange, is_number, is_text, is_time, texts, unread
+from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KINDS = {
@@ -20,9 +21,10 @@ KINDS = {
     "date": "dates",
     "text": "free text",
     "id": "identifies the row; left out",
+    "group": "names the group; left out",
     "constant": "always the same; left out",
     "empty": "no values; left out",
-    "unreadable": "lists or bytes; left out",
+    "unreadable": "lists, records or bytes; left out",
     "dropped": "left out, as requested",
 }
 USED = ("number", "category", "date", "text")
@@ -36,8 +38,9 @@ class Column:
     ----------
     name : as in the table, made distinct
     kind : one of ``KINDS``
-    decimal : the decimal mark of numbers written as text
+    decimal : the decimal mark of numbers written as text; a colon in times, which are read as hours
     grouped : whether thousands are set apart in numbers written as text
+    unit : what stands behind numbers written as text, such as kg
     date_format : of dates written as text, several joined by a bar; None where the file stores them as dates
     n_distinct, n_missing : counts over the rows that were read
     example : a value
@@ -48,6 +51,7 @@ class Column:
     kind: str
     decimal: str = "."
     grouped: bool = False
+    unit: str = ""
     date_format: str | None = None
     n_distinct: int = 0
     n_missing: int = 0
@@ -65,12 +69,12 @@ class Column:
             return self._numbers(raw)[0]
         if self.kind == "date":
             is_written = is_text(raw.type) or is_number(raw.type)
-            return dates(raw, self.date_format or "ISO8601" if is_written else None)
+            return dates(raw, self.date_format or ISO if is_written else None)
         return texts(_whole(raw))
 
     def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
         """Numbers, and how they are written; a new table may write them in another way than the training table."""
-        usual = NumberStyle(self.decimal, self.grouped)
+        usual = NumberStyle(self.decimal, self.grouped, self.unit)
         values = numbers(raw, usual)
         if not is_text(raw.type):
             return values, usual
@@ -78,7 +82,7 @@ class Column:
         if np.isfinite(values).sum() >= MOSTLY * (len(cells) - cells.null_count):
             return values, usual
         style = find_number_style(cells) or usual
-        return values if style == usual else numbers(raw, style), style
+        return (values, usual) if style == usual or not style.may_be(usual) else (numbers(raw, style), style)
 
     def check(self, raw: pa.ChunkedArray) -> str:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
@@ -89,10 +93,11 @@ class Column:
         is_native = not is_text(raw.type)
         if self.kind == "date" and is_native and not pa.types.is_temporal(raw.type) and raw.type != pa.null():
             raise DataError(f"Column {self.name!r} held dates in training, but {raw.type} values now; write dates.")
-        if self.kind == "number" and is_native and not (is_number(raw.type) or pa.types.is_boolean(raw.type)):
-            if raw.type != pa.null():
-                raise DataError(f"Column {self.name!r} held numbers in training, but {raw.type} values now.")
-            return ""
+        if self.kind == "number" and is_native and raw.type != pa.null():
+            is_number_now = is_number(raw.type) or pa.types.is_boolean(raw.type)
+            if not (is_time(raw.type) if self.decimal == ":" else is_number_now):
+                held = "times" if self.decimal == ":" else "numbers"
+                raise DataError(f"Column {self.name!r} held {held} in training, but {raw.type} values now.")
         return self._check_texts(raw) if is_text(raw.type) else ""
 
     def _check_texts(self, raw: pa.ChunkedArray) -> str:
@@ -103,10 +108,10 @@ class Column:
             return self._other_style(raw) if self.kind == "number" else ""
         (row, cell), n_there = strange, len(raw) - texts(raw).null_count
         if is_read.sum() < 0.5 * n_there:
+            form = self.example if self.date_format in (None, ISO) else self.date_format
             raise DataError(
                 f"Column {self.name!r} held {KINDS[self.kind]} in training, but most cells are not {KINDS[self.kind]}, "
-                f"such as {cell[:40]!r} in row {row}; write them as in training"
-                + (f" ({self.date_format})." if self.date_format else ".")
+                f"such as {cell[:40]!r} in row {row}; write them as in training" + (f" ({form})." if form else ".")
             )
         said = unread(n_there - int(is_read.sum()), self.kind, cell, f" in row {row}")
         return f"Column {self.name!r}: {said}."
@@ -117,6 +122,10 @@ class Column:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
         return f"Column {self.name!r} has decimal {here} here and had decimal {there} in training; read as such."
+
+
+def _is_empty(raw: pa.ChunkedArray) -> bool:
+    return (texts(raw) if is_text(raw.type) else raw).null_count == len(raw)
 
 
 def _whole(raw: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -160,6 +169,9 @@ class Schema:
                 f"a value is unknown{renamed}."
             )
         notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
+        empty = [c.name for c in self.used if c.n_missing == 0 and _is_empty(table.columns[c.name])]
+        if empty:
+            notes.append(f"In training every row had a value in these columns, and here none has: {some_of(empty)}.")
         known = {*(c.name for c in self.columns), target}
         extra = [name for name in table.names if name not in known]
         return notes + ([f"Columns not known from training are ignored: {', '.join(extra[:8])}."] if extra else [])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,17 @@ class Corrections:
             )
         return known[name]
 
+    def renamed(self, names: Mapping[str, str], classes: Iterable[Any]) -> Corrections:
+        """Return the corrections with the present names of classes that were renamed since somebody looked."""
+        known = {str(c): code for code, c in enumerate(classes)}
+
+        def now(cell: Any) -> Any:
+            return cell if _known_as(cell, known) else names.get(cell, cell)
+
+        labels = [label if label in (KEEP, UNLABEL) else now(label) for label in self.labels]
+        looked_at = {name: [*map(now, self.columns[name])] for name in _LOOKED_AT if name in self.columns}
+        return replace(self, labels=labels, columns=self.columns | looked_at)
+
     @property
     def looked_at(self) -> list[str | None]:
         """The label that somebody has looked at on each line, None where the file does not say it."""
@@ -163,20 +174,30 @@ class Corrections:
         return matching[0]
 
     def _refuse_other_labels(self, rows: Rows, codes: Array, known: dict[str, int]) -> None:
-        """Refuse a line about a class that its row does not have, so that the row is not the one that was looked at.
+        """Refuse a line about a label that its row does not have, so that the row is not the one that was looked at.
 
-        A table in which the correction was made already has the label of the line.
+        A table in which the correction was made already has the label of the line. A label that is no class may have
+        got another name since then, the same one on all lines.
         """
+        names = {code: repr(name) for name, code in known.items()} | {-1: "missing"}
+        renamed: dict[str, int] = {}
         for line, (row, cell) in enumerate(zip(rows, self.looked_at, strict=True)):
             seen, said = (_known_as(text, known) for text in (cell, self.labels[line]))
-            corrected = -1 if self.labels[line] == UNLABEL else known.get(said or "")
-            if seen is None or codes[row] in (known[seen], corrected):
+            now, corrected = int(codes[row]), -1 if self.labels[line] == UNLABEL else known.get(said or "")
+            if cell is None or now == corrected:
                 continue
-            now = next((repr(name) for name, code in known.items() if code == codes[row]), "missing")
+            before = renamed.setdefault(cell, now) if seen is None else known[seen]
+            if now == before:
+                continue
+            about = f"is about the label {seen!r}, but that of the row is {names[now]}"
+            if seen is None:
+                about = (
+                    f"is about the label {cell!r}, which is no class of the table and may have got another name, but "
+                    f"that of the row is {names[now]}, and that of an earlier line {names[before]}"
+                )
             raise DataError(
-                f"{self._line(line)} is about the label {seen!r}, but that of the row is {now}. Rows are found by "
-                "their number here, so the table must be the one that was checked, with its rows in the same order; "
-                "or give both an id."
+                f"{self._line(line)} {about}. Rows are found by their number here, so the table must be the one that "
+                "was checked, with its rows in the same order; or give both an id."
             )
 
     def _refuse_repeated(self, rows: Rows) -> None:
@@ -269,8 +290,11 @@ def key_columns(
 
 
 def _forms(cell: str) -> list[str]:
-    """How a text may be meant: as it is, without an apostrophe that keeps spreadsheets from running it, or whole."""
-    forms = [cell]
+    """How a text may be meant: as it is, without an apostrophe that keeps spreadsheets from running it, or whole.
+
+    Spreadsheets write True as TRUE.
+    """
+    forms = [cell, cell.capitalize(), cell.lower()] if cell in ("TRUE", "FALSE") else [cell]
     if cell.startswith("'") and cell[1:].startswith(_STARTS_A_FORMULA):
         forms.append(cell[1:])
     if cell.endswith(".0"):

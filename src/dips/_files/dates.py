@@ -14,7 +14,8 @@ from dips._files.values import MOSTLY, SOME, texts
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d")
 _NAMED = ("%d %b %Y", "%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y", "%d-%b-%y")
 _SHORT = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y")
-DATE_FORMATS = ("ISO8601", *_DAYS, *_NAMED, *_SHORT)
+ISO = "ISO8601"
+DATE_FORMATS = (ISO, *_DAYS, *_NAMED, *_SHORT)
 _TIMES = ("", " %H:%M:%S", " %H:%M", " %I:%M %p")
 _LIKE_A_DATE = (
     r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$"
@@ -77,7 +78,7 @@ def is_date_format(name: Any) -> bool:
         return True
     if not isinstance(name, str) or len(name) > _LONGEST:
         return False
-    return all(form == DATE_FORMATS[0] or ("%" in form and _can_read(form)) for form in name.split(_AND))
+    return all(form == ISO or ("%" in form and _can_read(form)) for form in name.split(_AND))
 
 
 def _can_read(form: str) -> bool:
@@ -133,7 +134,7 @@ def _candidates(cells: pd.Series) -> list[str]:
     has_time = bool(cells.str.contains(":", regex=False).any())
     times = _TIMES if has_time else ("",)
     formats = DATE_FORMATS if cells.str.contains("-", regex=False).any() else DATE_FORMATS[1:]
-    return [f + time for f in formats for time in (("",) if f == "ISO8601" else times)]
+    return [f + time for f in formats for time in (("",) if f == ISO else times)]
 
 
 def _read(cells: pd.Series, date_format: str) -> pd.Series:

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
-from dips._files.numbers import NumberStyle, find_number_style, likeliest_style, numbers
-from dips._files.values import example, first_strange, is_number, is_text, texts, unread
+from dips._files.numbers import NumberStyle, find_number_style, find_unit, likeliest_style, numbers
+from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
@@ -27,17 +27,19 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     >>> read_types(["zip=category", "seen=date:month-first"])
     {'zip': 'category', 'seen': 'date:month-first'}
     """
+    as_given: dict[str, str] = {}
     if isinstance(types, Mapping):
         by_column = dict(types)
     else:
-        pairs = [types] if isinstance(types, str) else list(types)
-        by_column = {column: kind for column, _, kind in (pair.rpartition("=") for pair in pairs)}
+        as_given = {pair.rpartition("=")[0]: pair for pair in ([types] if isinstance(types, str) else types)}
+        by_column = {column: pair.rpartition("=")[2] for column, pair in as_given.items()}
     for column, declared in by_column.items():
         kind, _, how = str(declared).partition(":")
         is_form = kind == "date" and "%" in how and is_date_format(how)
         if not column or kind not in KINDS_TO_DECLARE or not (not how or how in _HOW.get(kind, ()) or is_form):
+            given = option("type", as_given.get(column, (column, declared)))
             raise SettingsError(
-                f"{option('type', (column, declared))} is not understood; write COLUMN={'|'.join(KINDS_TO_DECLARE)}. "
+                f"{given} is not understood; write COLUMN={'|'.join(KINDS_TO_DECLARE)}. "
                 "A number may be number:comma or number:point; a date may be date:day-first, date:month-first or "
                 "date:%d.%m.%Y."
             )
@@ -52,7 +54,9 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
     if kind in ("ignore", "id") or len(known) == 0:
         return column
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
-    if kind == "number" and is_text(raw.type):
+    if kind == "number" and is_time(raw.type):
+        column.decimal = ":"
+    elif kind == "number" and is_text(raw.type):
         _read_as_numbers(column, texts(raw), how)
     elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):
         _read_as_dates(column, texts(raw), how)
@@ -63,10 +67,10 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
 
 def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     if how:
-        style = NumberStyle("," if how == "comma" else ".", grouped=True)
+        style = NumberStyle("," if how == "comma" else ".", grouped=True, unit=find_unit(cells))
     else:
         style = find_number_style(cells) or likeliest_style(cells)
-    column.decimal, column.grouped = style.decimal, style.grouped
+    column.decimal, column.grouped, column.unit = style.decimal, style.grouped, style.unit
     _say_unread(column, cells, np.isfinite(numbers(cells, style)), "numbers")
 
 

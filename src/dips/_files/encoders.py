@@ -21,6 +21,7 @@ ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
 _NAMES = 40  # categories; where there are more, their spelling is looked at too
 _RANKED = 1_000  # the most frequent categories that get a rank of their own
 BUCKETS = 4_096  # of hashed pieces of text
+_MANY_UNKNOWN, _MANY_OUTSIDE = 0.05, 0.2  # cells of a new table, categories and numbers, that training did not see
 _LEARN_ROWS = 20_000  # a sample is enough to know which pieces are frequent
 
 
@@ -45,9 +46,9 @@ class Encoder:
         """Names of the k floats, to follow the column's own; empty for a single one."""
         return [""]
 
-    def share_unknown(self, values: Any) -> float:
-        """Share of the values that training did not see, where that matters."""
-        return 0.0
+    def unfamiliar(self, values: Any) -> str:
+        """Say how many of the values are not like those of training, where these are many."""
+        return ""
 
 
 class Number(Encoder):
@@ -55,10 +56,27 @@ class Number(Encoder):
 
     kind = "number"
 
+    def learn(self, values: Any, seed: int) -> None:
+        """Find the lowest and the highest, to tell whether other numbers are like these."""
+        known = values[np.isfinite(values)]
+        if known.size:
+            self.settings["range"] = [float(known.min()), float(known.max())]
+
     def encode(self, values: Any) -> Array:
         """One float; one that is too large for it becomes infinite, which the preparation refuses by name."""
         with np.errstate(over="ignore"):
             return np.asarray(values, dtype=np.float32)[:, None]
+
+    def unfamiliar(self, values: Any) -> str:
+        """Say where numbers lie outside those of training, as with another unit."""
+        known = values[np.isfinite(values)]
+        if not known.size or "range" not in self.settings:
+            return ""
+        low, high = self.settings["range"]
+        share = float(((known < low) | (known > high)).mean())
+        if share <= _MANY_OUTSIDE:
+            return ""
+        return f"{100 * share:.0f} % of its numbers lie outside those of training, {low:g} to {high:g}"
 
 
 class Date(Encoder):
@@ -130,12 +148,16 @@ class Category(Encoder):
         spelling = Spelling(self.settings["spelling"], self.arrays).parts if "spelling" in self.settings else []
         return ["rank", *spelling]
 
-    def share_unknown(self, values: Any) -> float:
-        """Share of categories never seen; unknown, so 0, where only the most frequent of many were kept."""
+    def unfamiliar(self, values: Any) -> str:
+        """Say where categories were never seen; unknown where only the most frequent of many were kept."""
         known = values.drop_null()
         if len(known) == 0 or len(self.settings["categories"]) >= _RANKED:
-            return 0.0
-        return 1 - float(pc.mean(pc.is_in(known, pa.array(self.settings["categories"], pa.string()))).as_py())
+            return ""
+        new = known.filter(pc.invert(pc.is_in(known, pa.array(self.settings["categories"], pa.string()))))
+        share = len(new) / len(known)
+        if share <= _MANY_UNKNOWN:
+            return ""
+        return f"{100 * share:.0f} % of its cells hold categories not seen in training, such as {new[0].as_py()[:40]!r}"
 
     @property
     def _is_short(self) -> bool:

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.columns import Column, Schema
-from dips._files.dates import ambiguous_cell, dates, find_date_format, swapped
+from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.declared import declared_column
-from dips._files.numbers import NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
+from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
-from dips._files.values import example, first_strange, is_number, is_text, texts, unread
+from dips._files.spelling import MOST_LABELS, find_variants, spelled
+from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
 from dips._tools.wording import option
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
@@ -33,9 +34,13 @@ _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
 def understand(
-    table: Table, drop: tuple[str, ...] = (), ids: tuple[str, ...] = (), types: Mapping[str, str] | None = None
+    table: Table,
+    drop: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    types: Mapping[str, str] | None = None,
+    group: str | None = None,
 ) -> Schema:
-    """Find out what every column holds; the user names `drop`, `ids`, and the `types` of columns that were misread.
+    """Find out what every column holds; the user names all that is given here, `types` of columns that were misread.
 
     Examples
     --------
@@ -49,14 +54,23 @@ def understand(
     for name in table.names:
         if name in drop:
             columns.append(Column(name, "dropped"))
-        elif name in ids:
-            columns.append(Column(name, "id"))
+        elif name in ids or name == group:
+            columns.append(_named("id" if name in ids else "group", name, table.columns[name]))
         elif name in types:
             columns.append(declared_column(name, table.columns[name], types[name]))
         else:
             columns.append(_guessed(name, table.columns[name]))
     _agree_on_days(columns, table, set(types))
     return Schema(columns)
+
+
+def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
+    """A column that the user says names rows, or groups of them."""
+    cells = texts(raw) if is_text(raw.type) else raw
+    column, known = Column(name, kind, n_missing=int(cells.null_count)), cells.drop_null()
+    if len(known) and not pa.types.is_nested(raw.type):
+        column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    return column
 
 
 def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
@@ -68,6 +82,8 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     column = Column(name, "unreadable", n_missing=n_missing)
     if is_number(raw.type):
         column.kind = "number"
+    elif is_time(raw.type):
+        column.kind, column.decimal = "number", ":"
     elif pa.types.is_timestamp(raw.type) or pa.types.is_date(raw.type):
         column.kind = "date"
     else:
@@ -76,6 +92,8 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and n_missing == 0:
         column.kind = "constant"
+    elif column.decimal == ":":
+        column.note = "times, read as hours"
     elif column.kind == "number":
         _doubt_numbers(column, lambda: known, pa.types.is_integer(raw.type))
     return column
@@ -90,7 +108,7 @@ def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if column.n_distinct == 1 and column.n_missing == 0:
         column.kind = "constant"
-    elif (style := find_number_style(known)) is not None and not _are_compact_dates(known):
+    elif (style := find_number_style(known)) and not _are_compact_dates(known) and not _are_names(known, style):
         _guess_numbers(column, known, style)
     elif (date_format := find_date_format(known)) is not None:
         column.kind, column.date_format = "date", date_format
@@ -106,8 +124,15 @@ def _are_compact_dates(known: pa.ChunkedArray) -> bool:
     return is_likely and find_date_format(known) == "%Y%m%d"
 
 
+def _are_names(known: pa.ChunkedArray, style: NumberStyle) -> bool:
+    """Whether numbers such as 1007P, which differ in every row, are names of rows rather than amounts in a unit."""
+    if not style.unit or pc.count_distinct(known).as_py() < max(_SHARE_DISTINCT_OF_IDS * len(known), _MANY):
+        return False
+    return not pc.any(pc.match_substring_regex(known, r"[ .,]")).as_py()
+
+
 def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> None:
-    column.kind, column.decimal, column.grouped = "number", style.decimal, style.grouped
+    column.kind, column.decimal, column.grouped, column.unit = "number", style.decimal, style.grouped, style.unit
     values = numbers(known, style)
     if strange := first_strange(known, np.isfinite(values)):
         others = known.filter(pa.array(~np.isfinite(values)))
@@ -120,17 +145,22 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
         column.note = unread(len(others), "number", strange[1])
         return
     column.note = about_numbers(column, known, style)
-    _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
+    if style != TIMES:
+        _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
 
 
 def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
     """Say how numbers were written, where that is not plain."""
+    if style == TIMES:
+        return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
     if is_ambiguous(known, style):
         bare = str(known.filter(pc.match_substring(known, "," if style.grouped else "."))[0].as_py())
         if style.grouped:
             return f"{bare} is read as thousands: a guess{_or_type(column, 'number:comma', 'if it is a decimal comma')}"
         if len(known) >= 20:
             return f"{bare} is read with a decimal point{_or_type(column, 'number:comma', 'if thousands are meant')}"
+    if style.unit:
+        return f"numbers in {style.unit}{_or_type(column, 'category')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
         return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
     n_by_unit = units(known)
@@ -156,7 +186,7 @@ def about_dates(column: Column, known: pa.ChunkedArray) -> str:
     """Say in which form dates were read, and what about it is a guess."""
     assert column.date_format is not None
     read = dates(known, column.date_format)
-    said = [f"read as {column.date_format.replace('|', ' or ')}" if column.date_format != "ISO8601" else ""]
+    said = [f"read as {column.date_format.replace('|', ' or ')}" if column.date_format != ISO else ""]
     cell = ambiguous_cell(known, column.date_format)
     if cell is not None:
         is_day_first = column.date_format.startswith("%d")
@@ -193,6 +223,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     if pc.any(pc.match_substring_regex(known, r"^[+-]?0\d+$")).as_py() and find_digits(known):
         column.note = f"some begin with 0, so they are codes{_or_type(column, 'number')}"
     if column.n_distinct <= _MANY:
+        column.note = column.note or _about_spellings(column, known)
         return
     n_words = pc.mean(pc.add(pc.count_substring(known, " "), 1)).as_py()
     share_distinct = column.n_distinct / len(known)
@@ -202,7 +233,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
     elif share_distinct >= _SHARE_DISTINCT_OF_IDS and n_words < 1.5 and not _words(column.name) & _CODES:
         column.kind = "id"
         column.note = f"a different text in every row, so left out{_or_type(column, 'category', 'to learn from it')}"
-    elif note := _about_other_cells(column, known):
+    elif note := _about_other_cells(column, known) or _about_spellings(column, known):
         column.note = note
     elif share_distinct > 0.5:
         others = " or ".join(option("type", (column.name, kind)) for kind in ("text", "ignore"))
@@ -220,6 +251,14 @@ def _about_other_cells(column: Column, known: pa.ChunkedArray) -> str:
     as_number = _or_type(column, "number", "reads the others as missing")
     but = f"but some are not, such as {strange[1][:20]!r}, so it is read as categories"
     return f"{100 * is_read.mean():.0f} % of its cells are numbers, {but}{as_number}"
+
+
+def _about_spellings(column: Column, known: pa.ChunkedArray) -> str:
+    """Say which categories look like one; nothing is merged, since only the user knows whether m and M are the same."""
+    variants = find_variants(value_counts(known)) if column.n_distinct <= MOST_LABELS else []
+    if not variants:
+        return ""
+    return f"{spelled(variants)} look like spellings of one category, and are learned as several; write them alike"
 
 
 def find_digits(known: pa.ChunkedArray) -> bool:

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dips._files.spelling import Variants, find_variants
+from dips._files.spelling import Variants, find_variants, spelled
 from dips._files.unlabeled_words import find_unlabeled_words
+from dips._files.values import value_counts
 from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _FEW = 10  # rows of a class; where a spelling has fewer, going on would be wrong
-_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,28 @@ class LabelWords:
     variants : labels in several spellings
     merged : whether their spellings were merged
     unlabeled : labels that look like a word for "no label", with their rows
+    mapped : other names that the user has given to labels
     """
 
     variants: list[Variants] = field(default_factory=list)
     merged: bool = False
     unlabeled: dict[str, int] = field(default_factory=dict)
+    mapped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """What labels of the file are called now, where that is another name."""
+        merged = _one_spelling(self.variants) if self.merged else {}
+        return merged | {old: merged.get(new, new) for old, new in self.mapped.items()}
 
     def notes(self, name: str) -> list[str]:
         """Say what was found, with the options that settle it."""
         notes = []
         if self.variants and self.merged:
-            notes.append(f"Spellings of one label in {name!r} are merged: {_spelled(self.variants)}.")
+            notes.append(f"Spellings of one label in {name!r} are merged: {spelled(self.variants)}.")
         elif self.variants:
             notes.append(
-                f"Labels in {name!r} look like spellings of one: {_spelled(self.variants)}; "
+                f"Labels in {name!r} look like spellings of one: {spelled(self.variants)}; "
                 f"{option('merge_labels', True)} merges them."
             )
         for word, n in self.unlabeled.items():
@@ -74,17 +82,21 @@ def settle_words(
     keep : labels that are classes, although they look like a word for "no label"
     """
     cells = _renamed(cells, map_label, name)
-    counts = _counts(cells)
+    counts = value_counts(cells)
     if merge_labels is False:
-        return cells, LabelWords()
+        return cells, LabelWords(mapped=dict(map_label))
     variants = find_variants(counts)
     unlabeled = {word: n for word, n in find_unlabeled_words(counts).items() if word not in keep}
     _refuse_majority_without_label(counts, unlabeled, name)
-    if merge_labels:
-        spellings = {s: v.label for v in variants for s in v.spellings if s != v.label}
-        return _renamed(cells, spellings, name), LabelWords(variants, True, unlabeled)
-    _refuse_few(variants, name)
-    return cells, LabelWords(variants, False, unlabeled)
+    words = LabelWords(variants, bool(merge_labels), unlabeled, dict(map_label))
+    if not merge_labels:
+        _refuse_few(variants, name)
+        return cells, words
+    return _renamed(cells, _one_spelling(variants), name), words
+
+
+def _one_spelling(variants: list[Variants]) -> dict[str, str]:
+    return {spelling: v.label for v in variants for spelling in v.spellings if spelling != v.label}
 
 
 def _refuse_few(variants: list[Variants], name: str) -> None:
@@ -92,7 +104,7 @@ def _refuse_few(variants: list[Variants], name: str) -> None:
     if rare:
         n, spelling = min(rare)
         raise DataError(
-            f"Labels in {name!r} look like spellings of one ({_spelled(variants)}), and as a class {spelling!r} would "
+            f"Labels in {name!r} look like spellings of one ({spelled(variants)}), and as a class {spelling!r} would "
             f"have {counted(n, 'row')}; use {option('merge_labels', True)} to merge them, "
             f"{option('map_label', (spelling, 'LABEL'))} to name the right one yourself, or "
             f"{keep_labels()} if every spelling is a class."
@@ -128,16 +140,3 @@ def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> p
             "as it is in the table."
         )
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)
-
-
-def _counts(cells: pa.ChunkedArray) -> dict[str, int]:
-    counts = pc.value_counts(cells.drop_null()).to_pylist()
-    return {c["values"]: c["counts"] for c in counts}
-
-
-def _spelled(variants: list[Variants]) -> str:
-    return " · ".join(
-        ", ".join(f"{s!r} ({n:,})" for s, n in list(v.spellings.items())[:_SHOWN])
-        + (", …" if len(v.spellings) > _SHOWN else "")
-        for v in variants[:_SHOWN]
-    )

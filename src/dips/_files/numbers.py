@@ -1,18 +1,21 @@
-"""Numbers as people write them: either decimal mark, groups of thousands, currencies and percent signs."""
+"""Numbers as people write them: either decimal mark, groups of thousands, currencies and units; times as hours."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dips._files.values import MOSTLY, SOME, is_number, texts
+from dips._files.values import MOSTLY, SOME, is_number, is_time, texts, value_counts
 from dips._tools.arrays import Array
 
 _UNIT = r"(?:\p{Sc}|%|‰|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|INR|CNY)"
+_OTHER_UNIT = r"^[+-]?[\d.,' ]*\d ?(?P<unit>[°\p{L}][\p{L}\d°²³/%·^ ]{0,14})$"  # kg, mmHg, kg/m2
+_TIME = r"^(?P<hours>\d{1,3}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?$"
+_A_MINUTE, _AN_HOUR = 60, 3_600  # in seconds
 _EXPONENT = r"([eE][+-]?\d+)?$"
 _THREE_DIGITS = {
     ",": r"^[+-]?[1-9]\d{0,2}(,\d{3})+$",
@@ -22,12 +25,25 @@ _THREE_DIGITS = {
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """How numbers are written: the decimal mark, and whether thousands are set apart."""
+    """How numbers are written.
+
+    Attributes
+    ----------
+    decimal : the decimal mark; a colon in times, which are read as hours
+    grouped : whether thousands are set apart
+    unit : what stands behind them besides currencies and percent signs
+    """
 
     decimal: str = "."
     grouped: bool = False
+    unit: str = ""
+
+    def may_be(self, usual: NumberStyle) -> bool:
+        """Whether numbers written so may mean what they mean in the usual style: pounds are no kilograms."""
+        return self.unit in ("", usual.unit) and (self.decimal == ":") == (usual.decimal == ":")
 
 
+TIMES = NumberStyle(":")
 STYLES = (NumberStyle("."), NumberStyle(".", True), NumberStyle(","), NumberStyle(",", True))
 
 
@@ -39,6 +55,8 @@ def numbers(column: pa.ChunkedArray, style: NumberStyle = STYLES[0]) -> Array:
     >>> numbers(pa.chunked_array([["$1,526.12", "76.2%", "(3)"]]), NumberStyle(".", True)).tolist()
     [1526.12, 76.2, -3.0]
     """
+    if is_time(column.type):
+        return _hours(column)
     if pa.types.is_boolean(column.type) or is_number(column.type):
         values = column.cast(pa.float64(), safe=False).to_numpy()
     else:
@@ -54,14 +72,19 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     Examples
     --------
     >>> find_number_style(pa.chunked_array([["326,93 €", "2"]])), find_number_style(pa.chunked_array([["007", "2"]]))
-    (NumberStyle(decimal=',', grouped=False), None)
+    (NumberStyle(decimal=',', grouped=False, unit=''), None)
     """
     known = cells.drop_null()
     some = known.slice(0, SOME)
+    if len(known) and _share(some, TIMES) >= MOSTLY:
+        return TIMES if _share(known, TIMES) >= MOSTLY else None
     if len(known) == 0 or pc.any(pc.match_substring_regex(some, r"^[+-]?0\d")).as_py():
         return None
     is_plain = _share(some, STYLES[0]) == 1
     likely = [style for style in (STYLES[:2] if is_plain else STYLES) if _share(some, style) >= MOSTLY]
+    if not likely and (unit := find_unit(some)):
+        style = find_number_style(_without_unit(known, unit))
+        return None if style is None or style == TIMES else replace(style, unit=unit)
     if not likely or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
         return None
     best, most = likely[0], 0.0
@@ -80,25 +103,43 @@ def likeliest_style(cells: pa.ChunkedArray) -> NumberStyle:
     Examples
     --------
     >>> likeliest_style(pa.chunked_array([["5,1", "<5", "7,0", "12"]]))
-    NumberStyle(decimal=',', grouped=False)
+    NumberStyle(decimal=',', grouped=False, unit='')
     """
-    shares = {style: np.isfinite(numbers(cells, style)).mean() for style in reversed(STYLES)}
-    return max(reversed(shares), key=lambda style: shares[style])
+    unit = find_unit(cells, least=0.0)
+    styles = [*STYLES, TIMES, *([replace(style, unit=unit) for style in STYLES] if unit else [])]
+    shares = {style: np.isfinite(numbers(cells, style)).mean() for style in styles}
+    return max(styles, key=lambda style: shares[style])
+
+
+def find_unit(cells: pa.ChunkedArray, least: float = MOSTLY) -> str:
+    """Return the unit, other than a currency, behind at least this share of the numbers; none where it is rarer.
+
+    Examples
+    --------
+    >>> find_unit(pa.chunked_array([["70 kg", "81.5 kg", "64Kg"]]), least=0.6), find_unit(pa.chunked_array([["B12"]]))
+    ('kg', '')
+    """
+    known = cells.drop_null()
+    counts = value_counts(pc.struct_field(pc.extract_regex(known, _OTHER_UNIT).drop_null(), "unit"))
+    unit = max(counts, key=lambda u: counts[u], default="")
+    n = sum(n for u, n in counts.items() if u.lower() == unit.lower())
+    return unit if n >= least * len(known) else ""
 
 
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
     matches = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
-    counts = pc.value_counts(pc.struct_field(matches.drop_null(), "unit")).to_pylist()
-    return {c["values"]: c["counts"] for c in sorted(counts, key=lambda c: -c["counts"])}
+    counts = value_counts(pc.struct_field(matches.drop_null(), "unit"))
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def is_ambiguous(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
     """Whether every mark stands before three digits, so that 1,526 may be a thousand or one and a half."""
-    mark = "," if style == NumberStyle(".", True) else "." if style == NumberStyle(".") else None
+    mark = None if style.decimal != "." else "," if style.grouped else "."
     if mark is None:
         return False
     known = cells.drop_null()
+    known = _without_unit(known, style.unit) if style.unit else known
     return _are_marked_so(known.slice(0, SOME), mark) and _are_marked_so(known, mark)
 
 
@@ -116,6 +157,12 @@ def _share(cells: pa.ChunkedArray, style: NumberStyle) -> float:
 
 
 def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:
+    if style == TIMES:
+        parts = pc.extract_regex(cells, _TIME)
+        hours, minutes, seconds = (_floats(pc.struct_field(parts, name)) for name in ("hours", "minutes", "seconds"))
+        return hours + minutes / _A_MINUTE + np.nan_to_num(seconds) / _AN_HOUR
+    if style.unit:
+        cells = _without_unit(cells, style.unit)
     if style == STYLES[0]:
         try:
             return cells.cast(pa.float64()).to_numpy()
@@ -132,7 +179,24 @@ def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:
     elif style.grouped:
         is_grouped = pc.match_substring_regex(bare, rf"^[+-]?[1-9]\d{{0,2}}(,\d{{3}})+(\.\d*)?{_EXPONENT}")
         bare = pc.if_else(is_grouped, pc.replace_substring(bare, ",", ""), bare)
-    return pd.to_numeric(bare.to_pandas(), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    return _floats(bare)
+
+
+def _floats(cells: pa.ChunkedArray) -> Array:
+    return pd.to_numeric(cells.to_pandas(), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+
+
+def _hours(column: pa.ChunkedArray) -> Array:
+    """Hours of times that a file stores as such."""
+    unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit]
+    whole = column.cast(pa.int32() if pa.types.is_time32(column.type) else pa.int64())
+    return whole.cast(pa.float64(), safe=False).to_numpy() / (unit * _AN_HOUR)
+
+
+def _without_unit(cells: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
+    """Cut the unit off; a number without it is not one of these."""
+    bare = pc.utf8_rtrim_whitespace(pc.utf8_slice_codeunits(cells, 0, -len(unit)))
+    return pc.if_else(pc.ends_with(cells, unit, ignore_case=True), bare, "x")
 
 
 def _without_units(cells: pa.ChunkedArray) -> pa.ChunkedArray:

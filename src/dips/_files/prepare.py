@@ -16,8 +16,6 @@ from dips._tools.arrays import Array, Rows
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
-_MANY_UNKNOWN = 0.05
-
 
 class Preparation:
     """Turns the used columns of a schema into one matrix of floats, without looking at labels.
@@ -72,11 +70,8 @@ class Preparation:
         """
         notes = self.schema.check(table, target)
         for column in self.schema.used:
-            share = self.encoders[column.name].share_unknown(column.values(table.columns[column.name]))
-            if share > _MANY_UNKNOWN:
-                notes.append(
-                    f"Column {column.name!r}: {100 * share:.0f} % of its cells hold categories not seen in training."
-                )
+            if said := self.encoders[column.name].unfamiliar(column.values(table.columns[column.name])):
+                notes.append(f"Column {column.name!r}: {said}.")
         return notes
 
     @property

@@ -1,4 +1,4 @@
-"""Labels that look like one label in several spellings: Yes, yes and Y. They are found here, and merged on demand."""
+"""Labels and categories that look like one in several spellings: Yes, yes and Y. Labels are merged on demand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 _YES = {"y", "yes", "true", "ja", "oui", "si"}
 _NO = {"n", "no", "false", "nein", "non"}
 _YES_IF_ALL, _NO_IF_ALL = _YES | {"1", "t", "j"}, _NO | {"0", "f"}  # alone these may mean anything
-_MANY = 100  # labels; so many are no classes
+MOST_LABELS = 100  # more are no classes
 _RARE, _RARE_SHARE = 10, 0.05  # rows of a misspelling, and their share of those of the right spelling
 _LONG = 5  # letters of a word that a slip of the pen may be in
+_SHOWN = 6  # labels, and spellings of each
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
     >>> find_variants({"grade 1": 50, "grade 2": 3, "male": 40, "female": 40})
     []
     """
-    if len(counts) > _MANY:
+    if len(counts) > MOST_LABELS:
         return []
     keys = {label: plain(label) for label in counts}
     groups: dict[str, list[str]] = {}
@@ -53,6 +54,21 @@ def find_variants(counts: Mapping[str, int]) -> list[Variants]:
             ordered = sorted(labels, key=lambda label: (-counts[label], label))
             variants.append(Variants(ordered[0], {label: counts[label] for label in ordered}))
     return sorted(variants, key=lambda v: v.label)
+
+
+def spelled(variants: list[Variants]) -> str:
+    """Write spellings with their rows.
+
+    Examples
+    --------
+    >>> spelled(find_variants({"male": 50, "Male": 9, "female": 40}))
+    "'male' (50), 'Male' (9)"
+    """
+    return " · ".join(
+        ", ".join(f"{s!r} ({n:,})" for s, n in list(v.spellings.items())[:_SHOWN])
+        + (", …" if len(v.spellings) > _SHOWN else "")
+        for v in variants[:_SHOWN]
+    ) + (" · …" if len(variants) > _SHOWN else "")
 
 
 def plain(label: str) -> str:

@@ -10,13 +10,14 @@ from typing import Any
 from unicodedata import normalize
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._data.labels import Labels, encode_values
 from dips._files.label_words import LabelWords, settle_words
 from dips._files.read import Table
-from dips._files.values import MISSING, is_number, is_text, texts
+from dips._files.values import MISSING, is_number, is_text, texts, value_counts
 from dips._tools.arrays import Array
 from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import DataError
@@ -24,6 +25,8 @@ from dips.exceptions import DataError
 MIN_PER_CLASS = 5
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+")  # hardly the name of a column
 _MAX_CLASSES = 100
+_MANY_NUMBERS = 20  # as labels; so many are seldom classes
+_CUT = "cut it into classes first, for instance above and below a limit"
 _LARGEST = 2**63 - 1  # a larger number stays a text
 _LARGEST_EXACT_FLOAT = 2**53  # above it, neighboring whole numbers are the same float
 
@@ -108,6 +111,8 @@ def read_target(
     if name not in table.names:
         hint = _nearest(name, table.names)
         header = " If its first line is not a header, add one." if any(map(_DECIMAL.fullmatch, table.names)) else ""
+        if len(table.names) == 1:
+            header += " In a text file, cells are set apart by commas, semicolons, tabs or bars."
         raise DataError(f"{table.subject} has no column {name!r}{hint} It has {some_of(table.names)}.{header}")
     raw = table.columns[name]
     cells = _cells(raw, name, keep)
@@ -125,6 +130,8 @@ def read_target(
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
     labels = labels.followed_by_unlabeled(n_more)
     classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
+    if _may_be_quantity(labels.classes):
+        notes.append(f"{name!r} holds {len(classes)} numbers, each taken as a class; if they are a quantity, {_CUT}.")
     if -1 in classes:
         mark = option("unlabeled_mark", "-1")
         notes.append(f"-1 in {name!r} is taken as a class; if it marks unlabeled {origin.unit}s, use {mark}.")
@@ -178,8 +185,7 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
     if not is_text(raw.type):
         return []
     words = pc.utf8_trim_whitespace(raw.cast(pa.string()))
-    counts = pc.value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
-    n_by_word = {c["values"]: c["counts"] for c in counts.to_pylist()}
+    n_by_word = value_counts(words.filter(pc.is_in(words, pa.array([m for m in MISSING if m and m not in keep]))))
     if not n_by_word:
         return []
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(n_by_word.items()))
@@ -189,10 +195,12 @@ def _note_missing_words(raw: pa.ChunkedArray, name: str, keep: tuple[str, ...]) 
 
 def _refuse_continuous(known: Array, name: str) -> None:
     fraction = known[known != np.round(known)][0]
-    raise DataError(
-        f"The target {name!r} holds fractions such as {fraction:g}: a quantity, and dips learns classes; cut it into "
-        "classes first, for instance above and below a limit."
-    )
+    quantity = f"holds fractions such as {fraction:g}: a quantity, and dips learns classes"
+    raise DataError(f"The target {name!r} {quantity}; {_CUT}.")
+
+
+def _may_be_quantity(classes: Array) -> bool:
+    return classes.size > _MANY_NUMBERS and bool(np.isfinite(pd.to_numeric(pd.Series(classes), errors="coerce")).all())
 
 
 def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, when: str = "") -> None:
@@ -215,19 +223,21 @@ def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, w
             f"Only {n_labeled} {unit}s{of} are labeled ({by_class}); label at least {MIN_PER_CLASS} of each class."
         )
     if classes.size > _MAX_CLASSES or classes.size > n_labeled / 2:
+        cut = f"; if they are a quantity, {_CUT}; otherwise " if _may_be_quantity(classes) else "; "
         raise DataError(
             f"{origin.holder.format(name)} {classes.size} different labels in {n_labeled} labeled {unit}s, such as "
-            f"{classes[0]!r} and {classes[1]!r}; {origin.remedy} (at most {_MAX_CLASSES})."
+            f"{classes[0]!r} and {classes[1]!r}{cut}{origin.remedy} (at most {_MAX_CLASSES})."
         )
     rare = {c: int(n) for c, n in zip(classes.tolist(), counts, strict=True) if n < MIN_PER_CLASS}
     if rare:
         few, it = _too_few(rare, unit, of, when)
+        quantity = f" If labels are a quantity, {_CUT}." if _may_be_quantity(classes) else ""
         marks = [str(c) for c in rare]
         mark = option("unlabeled_mark", marks[0] if len(marks) == 1 else marks)
         leave_out = f", or treat them as unlabeled with {mark}" if classes.size - len(rare) >= 2 else ""
         raise DataError(
             f"{few}, and at least {MIN_PER_CLASS} are needed to learn from some and judge the others; label more "
-            f"{unit}s of {it}{leave_out}."
+            f"{unit}s of {it}{leave_out}.{quantity}"
         )
 
 

@@ -39,6 +39,11 @@ def is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def is_time(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds times of day, or durations."""
+    return pa.types.is_time(kind) or pa.types.is_duration(kind)
+
+
 def example(known: pa.ChunkedArray) -> str:
     """The first value of a column without gaps, cut to forty characters."""
     try:
@@ -47,6 +52,11 @@ def example(known: pa.ChunkedArray) -> str:
         value = known.slice(0, 1).cast(pa.string())[0].as_py()
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def value_counts(cells: pa.ChunkedArray) -> dict[str, int]:
+    """Rows of each text."""
+    return {c["values"]: c["counts"] for c in pc.value_counts(cells.drop_null()).to_pylist()}
 
 
 def first_strange(column: pa.ChunkedArray, is_read: Any) -> tuple[int, str] | None:

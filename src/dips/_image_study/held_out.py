@@ -13,6 +13,7 @@ from torch import Tensor
 from dips._image_study.album import Album
 from dips._image_study.settings import FILE, ImageSettings
 from dips._image_study.training import trained
+from dips._report.score_words import few_verified
 from dips._report.words import amount
 from dips._study.compare import HoldOut, hold_out
 from dips._study.metrics import METRICS, intervals, scores_on
@@ -70,7 +71,7 @@ class HeldOut:
         if not self.n_verified:
             return []
         if not self.on_verified:
-            return [f"{self.n_verified:,} of the held-out labels are verified, too few to score on alone."]
+            return [few_verified(self.n_verified)]
         return [
             f"On the {self.n_verified:,} held-out images whose label is verified, accuracy is "
             f"{_accuracy(self.on_verified)}. These labels are nearly the truth, but people check doubtful images "

@@ -20,7 +20,7 @@ from dips.exceptions import ModelError
 
 PREPARATION = ("preparation.json", "preparation.npz")
 _PARTS_OF_DATES = {"day", "month", "weekday", "hour"}
-_TEXTS = ("name", "kind", "decimal", "example", "note")
+_TEXTS = ("name", "kind", "decimal", "unit", "example", "note")
 
 
 def check_manifest(record: dict[str, Any], file_name: str) -> None:
@@ -53,7 +53,9 @@ def checked_preparation(record: Any, arrays: dict[str, Array]) -> Preparation:
     require(isinstance(columns, list) and all(isinstance(c, dict) for c in columns), "its columns")
     for column in columns:
         require(all(isinstance(column.get(key, ""), str) for key in _TEXTS), "a column")
-        require(column.get("kind") in KINDS and column.get("decimal", ".") in (".", ","), f"column {column['name']!r}")
+        require(
+            column.get("kind") in KINDS and column.get("decimal", ".") in (".", ",", ":"), f"column {column['name']!r}"
+        )
         require(isinstance(column.get("grouped", False), bool), f"the numbers of column {column['name']!r}")
         require(is_date_format(column.get("date_format")), f"the dates of column {column['name']!r}")
     names = [column["name"] for column in columns]
@@ -74,6 +76,9 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
     if kind == "date":
         parts = settings["parts"]
         require(isinstance(parts, list) and len(set(parts)) == len(parts) and set(parts) <= _PARTS_OF_DATES, what)
+    if kind == "number":
+        ends = settings.get("range", [0.0, 0.0])
+        require(isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, float) for end in ends), what)
     if kind == "category":
         categories = settings["categories"]
         require(isinstance(categories, list) and all(isinstance(c, str) for c in categories), what)

@@ -45,13 +45,24 @@ def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
     return f"{title_of(metric)} is {verdict} ({values})"
 
 
+def few_verified(n: int) -> str:
+    """Say that too few held-out labels are verified to score on them.
+
+    Examples
+    --------
+    >>> few_verified(1)
+    '1 of the held-out labels is verified, too few to score on alone.'
+    """
+    return f"{n:,} of the held-out labels {'is' if n == 1 else 'are'} verified, too few to score on alone."
+
+
 def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     """Say what the scores are on held-out labels that somebody has checked, or that these are too few to tell."""
     n, scores = summary.get("rows", {}).get("test_verified", 0), chosen.get("test_verified")
     if not n:
         return []
     if not scores:
-        return [f"{n:,} of the held-out labels are verified, too few to score on alone."]
+        return [few_verified(n)]
     metric = summary["metric"]
     score, plain = scores[metric], next(m for m in summary["models"] if m["name"] == "plain")["test_verified"][metric]
     beside = "" if chosen["name"] == "plain" else f"; plain {amount(metric, plain['value'])}"

@@ -72,7 +72,7 @@ def account_of(
     labeled, codes = np.flatnonzero(target.is_labeled), target.codes
     columns = _judged_columns(judge, labeled, codes)
     _suspect_uneven(columns, uneven)
-    contrary = pd.DataFrame() if duplicates is None or duplicates.by_nature else duplicates.contrary
+    contrary = pd.DataFrame() if duplicates is None else duplicates.suspects
     _suspect_contrary(columns, contrary)
     trained_on = columns["useful"].copy()
     if model is not None and unlabeled is not None:

@@ -24,13 +24,13 @@ from dips._study.warning_log import WarningLog, caught_warnings
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips._tools.resampling import resample_weights
-from dips._tools.wording import option
+from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benchmarks/choosing.py has the figures
 FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
-_PARTS = 20  # into which groups are dealt out, to hold some of them out
+_PARTS, _NEARLY = 20, 0.25  # into which groups are dealt out, to hold some out; how far off the share of these may be
 _N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
@@ -128,9 +128,28 @@ def _parted(rows: Rows, codes: Array, share: float, seed: int, groups: Array | N
     if groups is None:
         train, test = train_test_split(rows, test_size=share, stratify=codes, random_state=seed)
         return np.sort(train), np.sort(test)
-    fold = _grouped(codes, groups[rows], _PARTS, seed)
-    is_test = fold < max(1, round(share * _PARTS))
+    part = _grouped(codes, groups[rows], _PARTS, seed)
+    is_test = part < max(1, round(share * _PARTS))
+    if abs(is_test.mean() - share) > _NEARLY * share:  # a few large groups make parts of different sizes
+        is_test = np.isin(part, _some_parts(codes, part, share))
     return rows[~is_test], rows[is_test]
+
+
+def _some_parts(codes: Array, part: Array, share: float) -> list[int]:
+    """Return the parts that come nearest to a share of each class, found one after another; at least one."""
+    counts = np.zeros((int(part.max()) + 1, int(codes.max()) + 1))
+    np.add.at(counts, (part, codes), 1)
+    total = np.maximum(counts.sum(axis=0), 1)
+    left, off = [k for k in range(len(counts)) if counts[k].any()], np.inf
+    taken: list[int] = []
+    while left:
+        there = counts[taken].sum(axis=0)
+        by_part = [float(((there + counts[k] - share * total) ** 2 / total).sum()) for k in left]
+        if min(by_part) >= off:
+            break
+        off = min(by_part)
+        taken.append(left.pop(int(np.argmin(by_part))))
+    return taken
 
 
 def _grouped(codes: Array, groups: Array, n_folds: int, seed: int) -> Array:
@@ -166,7 +185,7 @@ def compare(
     """
     observer = observer or Observer()
     comparison = Comparison(warnings=WarningLog(target.classes))
-    folds = _folds(examples.codes[split.train], split.train, settings, split.groups)
+    folds = validation_folds(examples.codes, split, settings)
     parts = [*folds, (split.train, split.test)]
     usable = [c for c in CANDIDATES if split.unlabeled.size or not c.uses_unlabeled]
     comparison.skipped = {c.name: "there are no unlabeled rows" for c in CANDIDATES if c not in usable}
@@ -277,16 +296,35 @@ def gains_over_usual(
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}
 
 
+def validation_folds(codes: Array, split: HoldOut, settings: Settings) -> list[tuple[Rows, Rows]]:
+    """Return the rows to learn from and those to validate on, of each fold; refuse groups that are too few for that."""
+    return _folds(codes[split.train], split.train, settings, split.groups)
+
+
 def _folds(codes: Array, rows: Rows, settings: Settings, groups: Array | None = None) -> list[tuple[Rows, Rows]]:
     """Five folds for few rows, three for more, a single split for many."""
     if rows.size > _MANY:
         return [_parted(rows, codes, 0.2, settings.seed, groups)]
     n_folds = min(5 if rows.size < _FEW else 3, int(np.bincount(codes).min()))
     if groups is not None:
-        fold = _grouped(codes, groups[rows], n_folds, settings.seed)
-        return [(rows[fold != k], rows[fold == k]) for k in range(n_folds)]
+        return _grouped_folds(codes, rows, min(n_folds, np.unique(groups[rows]).size), settings, groups)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=settings.seed)
     return [(rows[fit], rows[validate]) for fit, validate in folds.split(rows, codes)]
+
+
+def _grouped_folds(
+    codes: Array, rows: Rows, n_folds: int, settings: Settings, groups: Array
+) -> list[tuple[Rows, Rows]]:
+    """Folds that leave groups whole, but for those without which a class could not be learned."""
+    fold, classes = _grouped(codes, groups[rows], n_folds, settings.seed), np.unique(codes)
+    learned = [k for k in range(n_folds) if np.unique(codes[fold != k]).size == classes.size]
+    if not learned:
+        n = counted(np.unique(groups[rows]).size, "group")
+        raise DataError(
+            f"Groups are too few to compare models: besides the rows held out, {n} with labels; label rows of more, or "
+            f"leave out {option('group')}."
+        )
+    return [(rows[fold != k], rows[fold == k]) for k in learned]
 
 
 def _fit_and_predict(

@@ -16,13 +16,13 @@ from dips._files.kinds import understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
+from dips._files.stacking import stacked
 from dips._files.target import Target, read_target
-from dips._files.values import as_text
 from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
-from dips._study.groups import describe_groups, group_codes, group_notes, joined, repeated_ids
+from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
@@ -107,10 +107,8 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         merge_labels=settings.merge_labels, map_label=settings.map_label,
     )  # fmt: skip
     schema = understand_columns(table, settings)
-    if not schema.used:
-        others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
-        raise DataError(f"No column is left to learn from: {others}.")
-    ids = list(settings.id) or [c.name for c in schema.columns if c.kind == "id"][:1]
+    refuse_without_columns(schema)
+    ids = list(settings.id) or [c.name for kind in ("id", "group") for c in schema.columns if c.kind == kind][:1]
     classes = [str(c) for c in target.classes]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
     given = target
@@ -119,6 +117,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     table.notes.extend(notes)
     duplicates = find_duplicates(table, schema, target.codes, verified.mask)
     of_group = None if settings.group is None else group_codes(table, settings.group)
+    groups, duplicates = joined_with_copies(of_group, duplicates)
     named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
     return StudyData(
         table,
@@ -129,11 +128,18 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         verified=verified,
         given=given,
         duplicates=duplicates,
-        groups=joined(of_group, duplicates.groups),
+        groups=groups,
         repeated_ids={} if settings.group else repeated_ids(table, schema),
         n_unlabeled_sources=len(more_tables),
         corrections=None if corrections is None else _file(settings.corrections, len(corrections)),
     )
+
+
+def refuse_without_columns(schema: Schema) -> None:
+    """Refuse a table of which nothing can be learned."""
+    if not schema.used:
+        others = some_of((f"{c.name} ({c.kind})" for c in schema.columns), 8) or "there is none besides the target"
+        raise DataError(f"No column is left to learn from: {others}.")
 
 
 def understand_columns(table: Table, settings: Settings) -> Schema:
@@ -144,11 +150,14 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
     for role, names in roles.items():
         for name in names:
             if name not in table.names or name == settings.target:
+                several = [part.strip() for part in name.split(",")]
+                if len(several) > 1 and set(several) <= set(table.names) - {settings.target}:
+                    raise DataError(f"{option(role)} takes one column at a time; write {option(role, several)}.")
                 raise DataError(
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{some_of(other for other in table.names if other != settings.target)}."
                 )
-    schema = understand(table, (*settings.drop, *marks, settings.target), (*settings.id, *group), settings.type)
+    schema = understand(table, (*settings.drop, *marks, settings.target), settings.id, settings.type, settings.group)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     return schema
 
@@ -187,7 +196,10 @@ def _stack(labeled: list[Table], unlabeled: list[Table], target: str) -> Table:
         empty = pa.nulls(other.n_rows, first.columns.schema.field(target).type) if target in first.names else None
         columns = [other.columns[n] if n != target else empty for n in first.names]
         parts.append(pa.table(columns, names=first.names))
-    return Table(_concatenated(parts, first.names), first.source if len(parts) == 1 else SEVERAL_TABLES, notes)
+    if len(parts) == 1:
+        return Table(parts[0], first.source, notes)
+    columns, more_notes = _concatenated(parts, target)
+    return Table(columns, SEVERAL_TABLES, notes + more_notes)
 
 
 def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
@@ -199,18 +211,13 @@ def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
         )
 
 
-def _concatenated(parts: list[pa.Table], names: list[str]) -> pa.Table:
-    """Columns that have different types in different files become text."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = []
-    for name in names:
-        pieces = [part[name] for part in parts]
-        if len({p.type for p in pieces if p.type != pa.null()}) > 1:
-            pieces = [as_text(p) for p in pieces]
-        kind = next((p.type for p in pieces if p.type != pa.null()), pa.null())
-        columns.append(pa.chunked_array([c for p in pieces for c in p.cast(kind).chunks], type=kind))
-    return pa.table(columns, names=names)
+def _concatenated(parts: list[pa.Table], target: str) -> tuple[pa.Table, list[str]]:
+    """Return the rows of all parts, and notes on columns of which each part was read in its own way."""
+    names = parts[0].column_names
+    columns = {name: stacked([part[name] for part in parts], as_written=name == target) for name in names}
+    own = [name for name, (_, in_own_way) in columns.items() if in_own_way]
+    said = f"Decimal points in one file and decimal commas in another are read as such: {some_of(own)}."
+    return pa.table([column for column, _ in columns.values()], names=names), [said] if own else []
 
 
 def _source(data: Any, table: Table) -> dict[str, Any]:

@@ -87,10 +87,13 @@ def find_drift(
 
 
 def _folds(kind: Array, groups: Array | None, rng: np.random.RandomState) -> list[tuple[Rows, Rows]]:
-    if groups is None:
-        return list(StratifiedKFold(_N_FOLDS, shuffle=True, random_state=rng).split(kind, kind))
-    fold = grouped_folds(kind, groups, _N_FOLDS, rng.permutation(kind.size))
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
+    """Folds that leave groups whole; these are divided where both kinds could not be learned without one of them."""
+    if groups is not None:
+        fold = grouped_folds(kind, groups, _N_FOLDS, rng.permutation(kind.size))
+        folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
+        if all(test.size and np.unique(kind[train]).size == 2 for train, test in folds):
+            return folds
+    return list(StratifiedKFold(_N_FOLDS, shuffle=True, random_state=rng).split(kind, kind))
 
 
 def _auc(score: Array, kind: Array) -> tuple[float, float]:

@@ -20,6 +20,7 @@ _PRIME = np.uint64(1_099_511_628_211)
 _MOSTLY_DIFFERENT = 0.5  # distinct rows; where fewer differ, being the same says nothing
 _SOME, _FEW_COPIES, _HARDLY_ANY = 20, 4, 0.03  # distinct rows, copies of each, and the share of those without a copy
 _BEYOND_CHANCE = 5.0  # times as many equal pairs as columns that know nothing of each other would make
+_MOSTLY_CONTRARY, _MANY_CONTRARY = 0.5, 0.1  # of the labels that could be, and of all: contradiction is the rule then
 _LISTED = 10
 
 
@@ -33,12 +34,14 @@ class Duplicates:
     codes : (n,) label of each row, -1 for none
     by_nature : whether rows are often the same in this table, so that it says nothing
     verified : (n,) mask of the labels that somebody has checked
+    kept_together : whether no split divides rows that are the same
     """
 
     same: Array
     codes: Array
     by_nature: bool
     verified: Array
+    kept_together: bool = True
 
     @cached_property
     def repeats(self) -> Rows:
@@ -71,10 +74,22 @@ class Duplicates:
                 contrary.append({"row": row, "code": usual, "other": other, "share": share})
         return pd.DataFrame(contrary, columns=["row", "code", "other", "share"])
 
+    @cached_property
+    def suspects(self) -> pd.DataFrame:
+        """Those of :attr:`contrary` that look wrong: none where rows that are the same have different labels as a rule.
+
+        So it is where the columns do not settle the label, and where rows that repeat another one with the same label
+        were left out of the table.
+        """
+        labeled = self.same[self.codes != UNLABELED]
+        n_comparable = int((np.bincount(labeled, minlength=1)[labeled] > 1).sum())
+        limits = _MOSTLY_CONTRARY * n_comparable, _MANY_CONTRARY * labeled.size
+        return self.contrary if len(self.contrary) <= max(limits) and not self.by_nature else self.contrary[:0]
+
     @property
     def groups(self) -> Array | None:
         """Groups that no split may divide, or None where no row repeats another."""
-        return None if self.by_nature or not self.repeats.size else self.same
+        return None if self.by_nature or not self.repeats.size or not self.kept_together else self.same
 
     def notes(self) -> list[str]:
         """Say how many rows are the same, and what that means."""
@@ -86,16 +101,19 @@ class Duplicates:
         listed = ", ".join(str(row + 1) for row in self.repeats[:_LISTED])
         more = ", …" if self.repeats.size > _LISTED else ""
         repeat = counted(self.repeats.size, "row repeats", "rows repeat")
-        notes = [
-            f"{repeat} an earlier one in every column (row {listed}{more}); identical rows are kept on one side "
-            "of every split."
-        ]
+        where = "kept on one side of every split" if self.kept_together else "in many groups, which are kept whole"
+        notes = [f"{repeat} an earlier one in every column (row {listed}{more}); identical rows are {where}."]
         if n_across:
             notes.append(f"{counted(n_across, 'unlabeled row is', 'unlabeled rows are')} identical to a labeled one.")
-        if len(self.contrary):
+        if len(self.suspects):
             one = "label contradicts that of an identical row; it is a suspect."
             many = "labels contradict those of identical rows; they are suspects."
-            notes.append(counted(len(self.contrary), one, many))
+            notes.append(counted(len(self.suspects), one, many))
+        elif len(self.contrary):
+            notes.append(
+                f"{len(self.contrary):,} labels contradict those of identical rows, as most of these do; so the "
+                "columns do not settle the label, and no label is a suspect for that."
+            )
         return notes
 
     def to_json(self) -> dict[str, Any]:
@@ -103,7 +121,9 @@ class Duplicates:
         return {
             "n_repeats": int(self.repeats.size),
             "n_contrary": 0 if self.by_nature else len(self.contrary),
+            "are_suspects": len(self.suspects) > 0,
             "by_nature": self.by_nature,
+            "kept_together": self.kept_together,
             "rows": (self.repeats[:1_000] + 1).tolist(),
         }
 

@@ -22,7 +22,7 @@ from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
-from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out
+from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out, validation_folds
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
@@ -188,6 +188,7 @@ def _fit(
     study = read_data(data, checked, unlabeled, observer)
     read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.given, checked, study.groups, now=study.target)
+    validation_folds(study.target.codes, split, checked)  # refused now, too
     n_unlabeled = int((~study.target.is_labeled).sum())
     if split.unlabeled.size < n_unlabeled:
         drawn = f"{split.unlabeled.size:,} of {n_unlabeled:,} unlabeled rows, drawn at random, are used"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from dips._files.columns import Column, Schema
 from dips._files.read import Table
 from dips._files.values import is_text, texts
+from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
@@ -23,6 +25,7 @@ _WHO = {"patient", "subject", "customer", "client", "person", "member", "househo
 _WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
 _HOW_MUCH = {"age", "amount", "balance", "days", "hours", "income", "months", "rate", "score", "since", "size", "sum",
              "tenure", "total", "value", "weight", "years"}  # fmt: skip
+_MOST_STAY = 0.75  # of the groups, where rows that are the same join some
 _LEAST, _MANY_ROWS_EACH = 30, 100  # values of an id; rows that one value has on average at most
 
 
@@ -37,7 +40,7 @@ def group_codes(table: Table, name: str) -> Array:
     codes = pd.factorize(np.asarray(column.to_pandas(), dtype=object))[0]
     missing = codes == -1
     codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
-    if np.unique(codes).size < 2:
+    if _count(codes) < 2:
         raise DataError(f"{option('group')} {name!r} has one value in all rows; name a column that tells groups apart.")
     return codes
 
@@ -61,6 +64,21 @@ def joined(*several: Array | None) -> Array | None:
     at = np.concatenate(rows), np.concatenate(nodes)
     graph = sp.coo_matrix((np.ones(at[0].size), at), shape=(start, start))
     return connected_components(graph, directed=False)[1][:n]
+
+
+def joined_with_copies(of_group: Array | None, duplicates: Duplicates) -> tuple[Array | None, Duplicates]:
+    """Return the groups that no split may divide, and whether rows that are the same are among them.
+
+    Where these would join many of the groups that the user has named, they are not: of few, hardly any would be left.
+    """
+    groups = joined(of_group, duplicates.groups)
+    if of_group is None or groups is None or _count(groups) >= _MOST_STAY * _count(of_group):
+        return groups, duplicates
+    return joined(of_group), replace(duplicates, kept_together=False)
+
+
+def _count(groups: Array) -> int:
+    return int(np.unique(groups).size)
 
 
 def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:

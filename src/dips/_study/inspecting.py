@@ -15,9 +15,9 @@ from dips._files.sample import TableSample, look_at
 from dips._files.sources import named_sources
 from dips._files.target import Target, read_target
 from dips._study.baseline import better_options, imbalance_notes, majority
-from dips._study.data import understand_columns
+from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
-from dips._study.groups import group_notes, repeated_ids
+from dips._study.groups import group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
 from dips._tools.wording import option
@@ -128,11 +128,14 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     if target is not None:
         try:
             inspection.target = _labels(look, checked)
+            refuse_without_columns(inspection.schema)
         except DataError as error:
             inspection.problem = str(error)
     if inspection.schema.used and look.is_whole:
         codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
-        inspection.duplicates = find_duplicates(look.table, inspection.schema, codes)
+        of_group = None if checked.group is None else group_codes(look.table, checked.group)
+        duplicates = find_duplicates(look.table, inspection.schema, codes)
+        inspection.duplicates = joined_with_copies(of_group, duplicates)[1]
     if inspection.target is not None and inspection.schema.used:
         inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked)
     return inspection

@@ -42,6 +42,7 @@ def labels_after_review(
     if corrections is None:
         note = f"Verified labels: {verified.mask.sum():,}{_in_doubt(error)}."
         return target, verified, [note] if column is not None else []
+    corrections = corrections.renamed(target.words.renamed, target.classes)
     keys = Table(table.columns.select(ids), table.source) if ids else None
     after = corrections.apply(target.names(target.codes), keys)
     codes = {c: code for code, c in enumerate(target.classes)}

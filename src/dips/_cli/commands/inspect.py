@@ -76,7 +76,8 @@ def _print(inspection: Inspection) -> None:
 
     console, target = output(), inspection.target
     n_columns = len(inspection.schema.columns)
-    console.say(f"{inspection.n_rows:,} rows, {counted(n_columns, 'column')} besides the target.")
+    besides = " besides the target" if n_columns < len(inspection.look.table.names) else ""
+    console.say(f"{counted(inspection.n_rows, 'row')}, {counted(n_columns, 'column')}{besides}.")
     if target is not None:
         counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
         classes = some_of(map(count_of, target.classes, counts))
