@@ -268,6 +268,14 @@ def test_a_model_with_a_schema_checks_a_table_first(tmp_path):
         loaded.predict(frame[["a"]])
 
 
+def test_a_column_of_categories_may_hold_none(tmp_path):
+    table = read_table(pd.DataFrame({"a": X[:, 0], "b": ["NA"] * len(X)}))
+    preparation = Preparation(understand(table, types={"b": "category"})).learn(table)
+    model = XGBClassifier(n_estimators=10).fit(preparation.encode(table), Y)
+    save_model(SavedModel(model, [0, 1], preparation), tmp_path / "model")
+    assert load_model(tmp_path / "model").predict_proba(table).shape == (len(X), 2)
+
+
 def test_a_student_of_beliefs_is_kept_without_pickle(tmp_path):
     X, y = make_quadrants(120, random_state=0)
     model = PseudoLabelClassifier(XGBClassifier(n_estimators=10), random_state=0).fit(X[:60], y[:60], X[60:])

@@ -77,7 +77,7 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
     if kind == "category":
         categories = settings["categories"]
         require(isinstance(categories, list) and all(isinstance(c, str) for c in categories), what)
-        require(len(set(categories)) == len(categories) > 0, what)
+        require(len(set(categories)) == len(categories), what)
         require(not has_texts or isinstance(settings["spelling"], dict), what)
     if not has_texts:
         require(not arrays, what)
