@@ -102,6 +102,45 @@ def test_no_patient_is_on_both_sides_of_the_hold_out_or_of_a_fold():
         assert set(study.target.codes[test]) == {0, 1}
 
 
+@pytest.mark.parametrize(("n_ill", "held_out"), [(5, 1), (10, 2), (20, 4), (40, 8)])
+@pytest.mark.parametrize("group", [None, "patient"])
+def test_of_a_rare_class_no_more_is_held_out_where_rows_belong_together(n_ill, held_out, group):
+    rng = np.random.RandomState(0)
+    table = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
+    table["outcome"] = np.where(np.arange(200) < n_ill, "ill", "well")
+    table["patient"] = [f"P{i}" for i in range(200)]
+    table = pd.concat([table, table.tail(2)], ignore_index=True)  # all but two rows stand alone
+    settings = Settings(target="outcome", group=group, drop=() if group else ("patient",))
+    study = read_data(table, settings)
+    assert study.groups is not None
+    split = hold_out(study.target, settings, study.groups)
+    assert (table["outcome"][split.test] == "ill").sum() == held_out
+    assert (table["outcome"][split.train] == "ill").sum() == n_ill - held_out
+
+
+def test_a_class_needs_two_groups_to_learn_from():
+    settings = Settings(target="outcome", group="patient_id")
+    often = VISITS["patient_id"].value_counts().index
+    for n_groups, words in ((1, "none is left to learn from"), (2, "only one is left to learn from")):
+        ill = VISITS["patient_id"].isin(often[:n_groups])
+        study = read_data(VISITS.assign(outcome=np.where(ill, "ill", "well")), settings)
+        with pytest.raises(DataError, match=f"'ill' is in too few groups: {words}; label rows of more groups"):
+            hold_out(study.target, settings, study.groups)
+
+
+def test_corrections_may_leave_too_few_labels_to_learn_from(tmp_path):
+    table = TABLE.assign(outcome=np.where(np.arange(len(TABLE)) < 9, "ill", "well"))
+    settings = Settings(target="outcome", holdout=0.5)
+    given = read_data(table, settings)
+    of_class = np.flatnonzero(table["outcome"] == "ill")
+    learned = np.intersect1d(of_class, hold_out(given.target, settings).train)
+    pd.DataFrame({"row": learned[1:] + 1, "label": "well"}).to_csv(tmp_path / "corrections.csv", index=False)
+    now = read_data(table, Settings(target="outcome", corrections=str(tmp_path / "corrections.csv")).checked())
+    words = "'ill' is in too few labeled rows: only one is left to learn from; .* choose a smaller holdout"
+    with pytest.raises(DataError, match=words):
+        hold_out(given.target, settings, now=now.target)
+
+
 def test_no_patient_is_on_both_sides_of_the_folds_of_an_audit(monkeypatch):
     seen = []
     real = learning.training_and_test
