@@ -95,6 +95,11 @@ def test_files_that_cannot_serve_are_refused(folder, spoil, message):
         ParquetPool(spoil(folder))
 
 
+def test_at_least_one_row_must_be_trained_on(folder):
+    with pytest.raises(ValueError, match="max_train_rows must be at least 1; got 0"):
+        ParquetPool(folder, stays=True, max_train_rows=0)
+
+
 def test_other_columns_than_the_labeled_are_refused(folder):
     with pytest.raises(ValueError, match=r"they differ in \['age', 'weight'\]. ParquetPool\(path, columns=\[...\]\)"):
         ParquetPool(folder).like(patients().rename(columns={"age": "weight"}))

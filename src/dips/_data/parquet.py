@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dips._data.arrow import as_pandas, is_number, shape_like, vocabulary_table
-from dips._data.pool import BATCH, NumberedPool, concatenate_batches
+from dips._data.pool import BATCH, NumberedPool, check_max_train_rows, concatenate_batches
 from dips._tools.arrays import Rows
 from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
@@ -65,7 +65,7 @@ class ParquetPool(NumberedPool):
         max_train_rows: int | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
-        self.path, self.stays, self.max_train_rows = Path(path), stays, max_train_rows
+        self.path, self.stays, self.max_train_rows = Path(path), stays, check_max_train_rows(max_train_rows)
         self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
         if not stays and (max_train_rows is not None or checkpoint is not None):
             raise InputError("max_train_rows and checkpoint are for rows that stay where they are; add stays=True.")
