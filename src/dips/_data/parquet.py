@@ -192,10 +192,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _files(path: Path) -> list[Path]:
     if not path.exists():
-        raise FileNotFoundError(f"There is no {path}; give a Parquet file, or a folder of them.")
+        raise DataError(f"There is no {path}; give a Parquet file, or a folder of them.")
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise FileNotFoundError(f"The folder {path} holds no .parquet file.")
+        raise DataError(f"The folder {path} holds no .parquet file; name one that does.")
     return files
 
 
