@@ -59,7 +59,7 @@ def test_contenders_are_timed_in_turn():
     order = []
     times = harness.in_turn({name: partial(order.append, name) for name in "ab"}, at_least=2, at_most=2)
     assert order == ["a", "b", "a", "b"]
-    assert all(t.repeats == 2 and 0 <= t.wall_s <= t.median_wall_s for t in times.values())
+    assert all(t.repeats == 2 and t.wall_s >= 0 for t in times.values())
 
 
 def test_the_exponent_of_a_power_is_found():
