@@ -134,7 +134,7 @@ def error_of(y: np.ndarray, p: np.ndarray) -> float:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    n_seeds = next((int(argument) for argument in sys.argv[1:] if argument.isdecimal()), 3)
     cells = [(*cell, seed) for seed in range(n_seeds) for cell in product(TABLES, SIZES, NOISES)]
     if "--stored" in sys.argv:
         cells = [c for c in cells if path_of(*c).exists()]
