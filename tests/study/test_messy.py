@@ -7,10 +7,10 @@ import pytest
 
 from dips import audit, fit
 from dips._beliefs import learning
-from dips._files import Preparation
+from dips._files import Preparation, read_table
 from dips._study.baseline import imbalance_notes
 from dips._study.compare import _folds, hold_out
-from dips._study.data import read_data
+from dips._study.data import _source, read_data
 from dips._study.duplicates import Duplicates
 from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
@@ -440,3 +440,16 @@ def test_long_ids_keep_every_digit_where_some_are_missing():
     columns = pa.Table.from_pandas(TABLE.drop(columns="patient"))
     found = audit(columns.append_column("case", pa.array(ids, pa.int64())), target="outcome", id="case")
     assert found.samples["case"].tolist()[1:] == ids[1:]
+
+
+def test_a_table_in_memory_is_told_from_others_by_its_checksum():
+    table = pa.Table.from_pandas(TABLE)
+    others = [
+        table.slice(0, 100),
+        table.slice(10, 100),
+        table.slice(0, 100).rename_columns(["p", *table.column_names[1:]]),
+    ]
+    checksums = [_source(other, read_table(other))["sha256"] for other in others]
+    assert len(set(checksums)) == 3
+    again = pa.Table.from_pandas(TABLE).slice(0, 100)
+    assert _source(again, read_table(again))["sha256"] == checksums[0]
