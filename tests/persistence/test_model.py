@@ -96,6 +96,13 @@ def test_names_of_columns_that_do_not_fit_are_refused(saved, columns):
         load_model(saved)
 
 
+@pytest.mark.parametrize("costs", [[1, 2, 3], [1], "12", [1, "2"], [1, 0], [1, float("nan")], {"a": 1, "b": 2}])
+def test_costs_that_no_class_has_are_refused(saved, costs):
+    rewrite(saved, about={"costs": costs})
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(saved)
+
+
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost", "torch"])
 def test_a_folder_written_by_the_first_release_is_still_read(name):
     pytest.importorskip(name)
