@@ -310,3 +310,5 @@ def test_a_table_in_memory_is_told_from_others_by_its_checksum():
     assert len(set(checksums)) == 3
     again = pa.Table.from_pandas(TABLE).slice(0, 100)
     assert _source(again, read_table(again))["sha256"] == checksums[0]
+    in_pieces = pa.concat_tables([table.slice(0, 37), table.slice(37)])
+    assert _source(in_pieces, read_table(in_pieces))["sha256"] == _source(table, read_table(table))["sha256"]
