@@ -117,8 +117,8 @@ def calibrated(table: str, n: int, noise: float, seed: int) -> list[dict]:
     """Log loss and calibration error of the default, as it is and calibrated through the estimated noise."""
     by_name = answers(table, n, noise, seed)
     y, labels, p = by_name["y_test"], by_name["labels"], by_name["curated_pseudo_test"]
-    out_of_fold, noise = by_name["curated_pseudo_folds"], symmetric_noise(by_name["rate"][0], labels, p.shape[1])
-    panel = calibrate_panels([out_of_fold], labels, [noise], np.random.RandomState(0))[0]
+    out_of_fold, estimated = by_name["curated_pseudo_folds"], symmetric_noise(by_name["rate"][0], labels, p.shape[1])
+    panel = calibrate_panels([out_of_fold], labels, [estimated], np.random.RandomState(0))[0]
     return [
         {"noise": noise, "rule": rule, "log loss": METRICS["log_loss"].score(y, q, 1), "error": error_of(y, q)}
         for rule, q in (("as it is", p), ("calibrated", panel([p])))
@@ -134,7 +134,7 @@ def error_of(y: np.ndarray, p: np.ndarray) -> float:
 
 def main() -> None:
     warnings.filterwarnings("ignore")
-    n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    n_seeds = next((int(argument) for argument in sys.argv[1:] if argument.isdecimal()), 3)
     cells = [(*cell, seed) for seed in range(n_seeds) for cell in product(TABLES, SIZES, NOISES)]
     if "--stored" in sys.argv:
         cells = [c for c in cells if path_of(*c).exists()]

@@ -85,7 +85,7 @@ def estimating(n: int) -> Act:
 
 
 def auditing(n: int) -> Act:
-    """The default curator on labeled rows: fit, watch, the backbone's folds, the second opinion, fit again."""
+    """The default curator on labeled rows."""
     X, y = make_table(n)
     return lambda: characterize(backbone(), X, y, random_state=0, n_jobs=1)
 

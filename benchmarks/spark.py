@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from common import show
-from data import N_FEATURES, make_table, write_parquet
+from data import make_table, write_parquet
 from harness import MB, against, keep, one_thread, options
 from xgboost import XGBClassifier
 
@@ -37,7 +37,6 @@ from dips.curators import DIPS
 from dips.datasets import flip_labels
 from dips.labelers import Greedy
 
-COLUMNS = [f"f{j}" for j in range(N_FEATURES)]
 N_LABELED, N_TREES = 2_000, 200
 SIZES, QUICK_SIZES = (1_000_000, 10_000_000), (2_000_000,)
 TURNS, BAR = 3, 1.5

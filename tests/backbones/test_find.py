@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 
@@ -157,6 +160,23 @@ def test_a_family_of_another_package_is_found_through_its_entry_point(plug_in):
     assert isinstance(find_backbone(Novel()), Plugin)
     assert "novel" in _registry.default_names()
     assert isinstance(default_estimator("novel"), Novel)
+
+
+def test_a_thread_waits_for_plug_ins_that_another_loads(plug_in, monkeypatch):
+    plug_in(f"{__name__}:Plugin")
+    load, is_loading = _registry.load_plugins, threading.Event()
+
+    def slowly(*args):
+        is_loading.set()
+        time.sleep(0.2)
+        return load(*args)
+
+    monkeypatch.setattr(_registry, "load_plugins", slowly)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(find_backbone, Novel())
+        assert is_loading.wait(10)
+        assert isinstance(find_backbone(Novel()), Plugin)
+        assert isinstance(first.result(), Plugin)
 
 
 def test_a_plug_in_that_fails_is_named_and_does_no_harm(plug_in):

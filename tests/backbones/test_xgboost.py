@@ -140,6 +140,8 @@ def test_numbers_too_large_for_it_are_told_in_a_sentence():
     X, y, _ = table(2)
     with pytest.raises(InputError, match=r"^X holds numbers beyond 3.4e38, the largest that XGBoost computes with"):
         fit_and_watch(xgboost(), X * 1e39, y, X)
+    with pytest.raises(InputError, match=r"^X holds numbers beyond 3.4e38"):
+        find_backbone(xgboost()).fit_batches(xgboost(), lambda: iter([(slice(None), X * 1e39)]), y, None)
 
 
 @pytest.mark.parametrize(("n_jobs", "expected"), [(None, "0"), (2, "2")])

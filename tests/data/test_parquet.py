@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 from dips._data.arrow import as_array
 from dips._data.parquet import ParquetPool
+from dips.exceptions import UserError
 
 
 def patients(n=40):
@@ -91,8 +92,13 @@ def test_the_vocabulary_holds_every_text_and_category(folder):
     ids=["missing", "empty", "broken", "column missing", "type differs", "no rows"],
 )
 def test_files_that_cannot_serve_are_refused(folder, spoil, message):
-    with pytest.raises((FileNotFoundError, ValueError), match=message):
+    with pytest.raises(UserError, match=message):
         ParquetPool(spoil(folder))
+
+
+def test_at_least_one_row_must_be_trained_on(folder):
+    with pytest.raises(ValueError, match="max_train_rows must be at least 1; got 0"):
+        ParquetPool(folder, stays=True, max_train_rows=0)
 
 
 def test_other_columns_than_the_labeled_are_refused(folder):

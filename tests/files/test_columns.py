@@ -125,3 +125,16 @@ def test_a_few_cells_of_another_kind_are_said_and_read_as_missing():
 
 def test_numbers_may_come_as_text_and_gaps_as_nothing():
     assert check(TRAINING.assign(age=["50", None, "70"], ward=[None, "b", None])) == []
+
+
+OF_CATEGORIES = {"stage": [1, 2, None, 2], "is_ill": [True, False, True, None], "ward": ["a", "b", "a", "b"]}
+OF_CATEGORIES |= {"seen": pd.to_datetime(["2024-03-01", None, "2024-04-02", "2024-04-02"])}
+
+
+@pytest.mark.parametrize("way", ["memory", "parquet", "feather"])
+def test_categories_that_are_no_texts_are_what_they_stand_for(tmp_path, way):
+    frame = pd.DataFrame({name: pd.Categorical(cells) for name, cells in OF_CATEGORIES.items()})
+    frame.to_parquet(tmp_path / "table.parquet")
+    frame.to_feather(tmp_path / "table.feather")
+    table = read_table(frame if way == "memory" else tmp_path / f"table.{way}")
+    assert [c.kind for c in understand(table).columns] == ["number", "category", "category", "date"]

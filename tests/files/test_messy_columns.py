@@ -149,6 +149,11 @@ def test_the_user_has_the_last_word(told, cells, kind):
     assert column(cells, types={"x": told})[0].kind == kind
 
 
+@pytest.mark.parametrize("told", ["category", "number", "text", "date"])
+def test_an_empty_column_is_left_out_whatever_is_said_of_it(told):
+    assert column([None, None], types={"x": told})[0].kind == "empty"
+
+
 def test_a_type_that_no_cell_has_is_refused():
     with pytest.raises(DataError, match=r"'x' is declared as numbers, but holds none \(row 1 has 'a'\); declare"):
         column(["a", "b"], types={"x": "number"})

@@ -140,3 +140,14 @@ def test_numbers_as_text_and_as_numbers_are_the_same():
     as_text = FRAME.assign(age=FRAME["age"].astype(str))
     preparation, table = learned(as_text)
     assert (preparation.encode(read_table(FRAME)) == preparation.encode(table)).all()
+
+
+@pytest.mark.parametrize("kind", ["category", "text", "date", "number"])
+def test_a_column_may_have_no_value_in_the_rows_to_learn_from(kind):
+    cell = {"category": "north", "text": "came in with a cough", "date": "2024-03-01", "number": "5"}[kind]
+    table = read_table(pd.DataFrame({"age": [50, 61, 70], "few": [None, None, cell]}))
+    preparation = Preparation(understand(table, types={"few": kind})).learn(table, np.array([0, 1]))
+    X = preparation.encode(table)
+    assert X.shape == (3, len(preparation.features))
+    assert preparation.columns_of("few").stop > preparation.columns_of("few").start
+    assert np.isnan(X[:2, preparation.columns_of("few")]).all()

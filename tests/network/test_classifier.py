@@ -239,6 +239,16 @@ def test_a_file_that_is_missing_is_named(tmp_path):
         PriorFittedClassifier(weights=tmp_path / "none.npz").fit(np.eye(4), [0, 1, 0, 1])
 
 
+def test_weights_that_are_written_anew_are_read_anew(tmp_path, patients):
+    answers = []
+    for seed in (0, 1, 0):
+        Weights.random(TINY.model, seed).save(tmp_path / "mine.npz")
+        model = PriorFittedClassifier(weights=tmp_path / "mine.npz", random_state=0).fit(*patients)
+        answers.append(model.predict_proba(patients[0]))
+    assert not np.allclose(answers[0], answers[1])
+    assert np.array_equal(answers[0], answers[2])
+
+
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no trained weights here")
 def test_the_trained_network_finds_wrong_labels():
     rng = np.random.default_rng(0)

@@ -166,9 +166,11 @@ def test_damaged_weights_are_refused(tmp_path):
     np.savez(path, **arrays)
     with pytest.raises(ModelError, match="damaged"):
         Weights.load(path)
-    path.write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="not a file of network weights"):
-        Weights.load(path)
+    whole = path.read_bytes()
+    for content in (b"nothing", b"", whole[: len(whole) // 2], whole.replace(b"PK", b"KP", 3)):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match="not a file of network weights"):
+            Weights.load(path)
 
 
 def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):

@@ -97,6 +97,13 @@ def test_names_of_columns_that_do_not_fit_are_refused(saved, columns):
         load_model(saved)
 
 
+@pytest.mark.parametrize("costs", [[1, 2, 3], [1], "12", [1, "2"], [1, 0], [1, float("nan")], {"a": 1, "b": 2}])
+def test_costs_that_no_class_has_are_refused(saved, costs):
+    rewrite(saved, about={"costs": costs})
+    with pytest.raises(ModelError, match="damaged"):
+        load_model(saved)
+
+
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm", "catboost", "torch"])
 def test_a_folder_written_by_the_first_release_is_still_read(name):
     pytest.importorskip(name)
@@ -287,6 +294,14 @@ def test_a_model_with_a_schema_checks_a_table_first(tmp_path):
     assert set(loaded.predict(frame)) == {"no", "yes"}
     with pytest.raises(DataError, match="lacks 1 of the 2 columns"):
         loaded.predict(frame[["a"]])
+
+
+def test_a_column_of_categories_may_hold_none(tmp_path):
+    table = read_table(pd.DataFrame({"a": X[:, 0], "b": ["NA"] * len(X)}))
+    preparation = Preparation(understand(table, types={"b": "category"})).learn(table)
+    model = XGBClassifier(n_estimators=10).fit(preparation.encode(table), Y)
+    save_model(SavedModel(model, [0, 1], preparation), tmp_path / "model")
+    assert load_model(tmp_path / "model").predict_proba(table).shape == (len(X), 2)
 
 
 def test_a_student_of_beliefs_is_kept_without_pickle(tmp_path):

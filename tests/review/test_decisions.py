@@ -1,5 +1,7 @@
 """What holds after all events: one's own last word, the majority of several, and the order of the rows."""
 
+import sys
+import threading
 import time
 from datetime import datetime
 
@@ -11,7 +13,7 @@ from dips._review.cells import _usual_categories
 from dips._review.decisions import Decisions
 from dips._review.desk import Desk
 from dips._review.queue import Queue
-from dips._review.store import EventStore
+from dips._review.store import Event, EventStore
 from dips.exceptions import ReviewError
 
 from .reviews import client, correct, decide, desk_in, large_material, other_class
@@ -40,6 +42,25 @@ def test_the_last_word_counts_and_undo_brings_back_the_one_before(store):
     store.undo("4", "anna")
     assert after(store).answer("anna", 1) is None
     assert after(store).status("anna", 1) == "open"
+
+
+def test_decisions_can_be_read_while_others_decide():
+    made = {"time": "", "key": "", "label": None, "note": "", "blinded": False, "undoes": None}
+    made |= {"run": "", "previous": "", "hash": ""}
+    events = [Event(n, str(n), reviewer=f"reviewer {n}", row=n, action="keep", **made) for n in range(1, 3_000)]
+    decisions = Decisions({event.row: "ill" for event in events})
+    deciding = threading.Thread(target=lambda: [decisions.add([event]) for event in events])
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns all the time
+    try:
+        deciding.start()
+        while deciding.is_alive():
+            decisions.by_row()
+            decisions.reviewers()
+    finally:
+        sys.setswitchinterval(usual)
+        deciding.join()
+    assert len(decisions.settled()) == len(events)
 
 
 def test_the_last_word_is_the_last_also_where_the_clock_was_set_back(store, monkeypatch):

@@ -173,6 +173,16 @@ def test_other_formats_keep_their_types(tmp_path, suffix):
         assert pq.read_schema(path).field("label").type == pa.int64()
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
+def test_of_two_names_that_differ_by_a_blank_the_right_column_is_written(tmp_path, suffix):
+    path, frame = tmp_path / f"table{suffix}", pd.DataFrame({" label": ["a", "b"], "label": ["c", "d"]})
+    write = {".csv": lambda path: frame.to_csv(path, index=False)}
+    write |= {".parquet": frame.to_parquet, ".feather": frame.to_feather}
+    write[suffix](path)
+    path.write_bytes(relabeled(path, "label", {0: "x"}))
+    assert [list(row.values()) for row in read_table(path).columns.to_pylist()] == [["a", "x"], ["b", "d"]]
+
+
 def test_labels_are_written_below_a_title(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("Report of ward 7\r\n\r\na,outcome\r\n1,ill\r\n2,well\r\n", newline="")

@@ -132,6 +132,31 @@ def test_train_again_runs_commands_and_tells_how_far_it_is(finished, tmp_path):
     assert ended == {"good": ("done", "<p>better</p>"), "bad": ("failed", None), "long": ("failed", None)}
 
 
+def test_a_training_that_cannot_go_on_has_failed(finished, tmp_path):
+    desk = desk_in(finished, tmp_path)
+    reviewed(desk, 3)
+    page = tmp_path / "page.html"
+
+    def stopped_between_two():
+        yield "first", [sys.executable, "-c", ""]
+        training.stop()
+        yield "second", [sys.executable, "-c", f"open({str(page)!r}, 'w')"]
+
+    plans = {"It was stopped.": stopped_between_two(), "no-such-program": [("first", ["no-such-program"])]}
+    for error, commands in plans.items():
+        training = TrainingAgain(
+            tmp_path / "run" / "review", lambda _, commands=commands: TrainingPlan(commands, page, "run-2")
+        )
+        training.start(desk)
+        for _ in range(200):
+            if training.state()["state"] != "running":
+                break
+            time.sleep(0.05)
+        assert training.state()["state"] == "failed"
+        assert error in training.state()["error"]
+    assert not page.exists()
+
+
 def test_the_command_exports_without_a_server(finished, tmp_path, capsys):
     desk = desk_in(finished, tmp_path)
     reviewed(desk, 3)

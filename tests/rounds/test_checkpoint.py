@@ -65,7 +65,8 @@ def kill_after(round_, monkeypatch, run):
 def fitted(patients, checkpoint=None, **settings):
     X, y, folder = patients
     pool = ParquetPool(folder, stays=True, checkpoint=checkpoint, max_train_rows=settings.pop("max_train_rows", None))
-    return PseudoLabelClassifier(**SETTINGS | settings).fit(X, y, pool)
+    groups = settings.pop("groups", None)
+    return PseudoLabelClassifier(**SETTINGS | settings).keep_together(groups).fit(X, y, pool)
 
 
 def assert_same(one, other, X, tmp_path):
@@ -173,6 +174,7 @@ def after_round_1(patients, tmp_path, monkeypatch):
         {"curator": "dips"},
         {"estimator": XGBClassifier(n_estimators=13)},
         {"max_train_rows": 9},
+        {"groups": np.arange(100) // 2},
     ],
     ids=lambda other: next(iter(other)),
 )

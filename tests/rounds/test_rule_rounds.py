@@ -36,13 +36,13 @@ def patients(tmp_path_factory):
     return frame[:100], np.array(["ill", "well"])[y[:100]], folder
 
 
-def both_ways(patients, tmp_path, sample_weight=None, verified=None, **settings):
+def both_ways(patients, tmp_path, sample_weight=None, verified=None, groups=None, **settings):
     X, y, folder = patients
     more = {"sample_weight": sample_weight, "verified": verified}
     kept = PseudoLabelClassifier(**{"estimator": SMALL_XGBOOST, "n_rounds": 4, "random_state": 0} | settings)
     ruled = clone(kept)
-    kept.fit(X, y, ParquetPool(folder), **more)
-    ruled.fit(X, y, ParquetPool(folder, stays=True), **more)
+    kept.keep_together(groups).fit(X, y, ParquetPool(folder), **more)
+    ruled.keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
     ruled.write_samples(tmp_path / "account")
     return kept, ruled, pq.read_table(tmp_path / "account").to_pandas()
 
@@ -96,6 +96,13 @@ def test_a_class_keeps_rows_that_weigh_something(patients, tmp_path):
     kept, ruled, account = both_ways(patients, tmp_path, weight, verified, **settings)
     assert_same(kept, ruled, account)
     assert weight[well][ruled.samples_["useful"].to_numpy()[well]].any()
+
+
+def test_no_fold_divides_a_group(patients, tmp_path):
+    groups = np.random.RandomState(0).randint(0, 20, 100)
+    kept, ruled, account = both_ways(patients, tmp_path, curator="adaptive", groups=groups)
+    assert_array_equal(kept.curator_.answers_, ruled.curator_.answers_)
+    assert_same(kept, ruled, account)
 
 
 def test_pipelines_and_portable_checkpoints(patients, tmp_path):

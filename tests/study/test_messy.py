@@ -6,11 +6,10 @@ import pyarrow as pa
 import pytest
 
 from dips import audit, fit
-from dips._beliefs import learning
-from dips._files import Preparation
+from dips._files import Preparation, read_table
 from dips._study.baseline import imbalance_notes
-from dips._study.compare import _folds, hold_out
-from dips._study.data import read_data
+from dips._study.compare import hold_out
+from dips._study.data import _source, read_data
 from dips._study.duplicates import Duplicates
 from dips._study.inspecting import inspect
 from dips._study.leaks import Leak, LeakCheck
@@ -18,7 +17,7 @@ from dips._study.settings import Settings
 from dips.exceptions import DataError
 from tests.patients import patients
 
-TABLE, WRONG = patients()
+TABLE, _ = patients()
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -55,120 +54,6 @@ def test_unlabeled_rows_with_a_word_stop_the_run():
     with pytest.raises(DataError, match="use unlabeled_mark='pending'"):
         read_data(table, Settings(target="outcome"))
     assert read_data(table, Settings(target="outcome", unlabeled_mark=("pending",))).target.is_labeled.sum() == 60
-
-
-def visits(n_patients=60, seed=0):
-    """Several rows of each patient, who has one outcome and one way to be measured."""
-    rng = np.random.RandomState(seed)
-    patient = np.repeat(np.arange(n_patients), rng.randint(2, 6, n_patients))
-    like = rng.normal(size=(n_patients, 3))
-    ill = rng.rand(n_patients) < 0.5
-    frame = pd.DataFrame(like[patient] + 0.01 * rng.normal(size=(patient.size, 3)), columns=["a", "b", "c"])
-    return frame.assign(patient_id=[f"P{p:03d}" for p in patient], outcome=np.where(ill[patient], "ill", "well"))
-
-
-VISITS = visits()
-
-
-def test_repeated_ids_are_noticed_and_the_option_is_named():
-    study = read_data(VISITS, Settings(target="outcome"))
-    assert study.repeated_ids == {"patient_id": 60}
-    assert any("'patient_id' repeats: 60 values in" in note and "group='patient_id'" in note for note in study.notes)
-    grouped = read_data(VISITS, Settings(target="outcome", group="patient_id"))
-    assert grouped.repeated_ids == {}
-    column = next(c for c in grouped.schema.columns if c.name == "patient_id")
-    assert (column.kind, column.n_distinct, column.is_used) == ("group", 60, False)
-
-
-def test_a_group_is_shown_beside_rows_only_where_nothing_else_names_them():
-    visits = VISITS.assign(visit=[f"v{i}" for i in range(len(VISITS))])
-    settings = Settings(target="outcome", group="patient_id")
-    assert (read_data(VISITS, settings).ids, read_data(visits, settings).ids) == (["patient_id"], ["visit"])
-
-
-def test_a_column_that_is_said_to_name_rows_and_repeats_is_pointed_out():
-    assert read_data(VISITS, Settings(target="outcome", id=("patient_id",))).repeated_ids == {"patient_id": 60}
-
-
-@pytest.mark.parametrize("n_groups", [3, 4, 6, 10, 20, 30])
-def test_of_a_few_large_groups_about_a_fifth_of_the_rows_is_held_out(n_groups):
-    rng = np.random.RandomState(n_groups)
-    site = rng.choice(n_groups, 600, p=rng.dirichlet(np.full(n_groups, 5)))
-    frame = pd.DataFrame(rng.normal(size=(600, 3)), columns=list("abc")).assign(
-        site=[f"site {k}" for k in site], outcome=rng.choice(["ill", "well"], 600)
-    )
-    settings = Settings(target="outcome", group="site")
-    study = read_data(frame, settings)
-    split = hold_out(study.target, settings, study.groups)
-    assert 0.12 < split.test.size / 600 < 0.28
-    assert not set(site[split.train]) & set(site[split.test])
-    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
-    assert all(fit.size and validate.size for fit, validate in folds)
-
-
-def test_folds_from_which_a_class_cannot_be_learned_are_left_out():
-    codes, rows, settings = np.array([0, 1, 0, 1, 0, 0]), np.arange(6), Settings(target="outcome")
-    assert len(_folds(codes, rows, settings, np.array([0, 0, 1, 1, 2, 2]))) == 2
-    ((fit, _),) = _folds(codes, rows, settings, np.array([0, 0, 0, 0, 1, 2]))
-    assert {0, 1, 2, 3} <= set(fit)
-    with pytest.raises(DataError, match="too few to compare models: besides the rows held out, 1 group with"):
-        _folds(codes, rows, settings, np.zeros(6, dtype=int))
-
-
-def test_a_study_of_few_sites_is_done(tmp_path):
-    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 4)
-    run = fit(sites, target="outcome", out=tmp_path / "run", group="patient_id", rounds=2)
-    assert set(run.samples["patient_id"][run.samples["held_out"]]) < {0, 1, 2, 3}
-
-
-def test_an_id_that_does_not_repeat_is_not_a_group():
-    assert read_data(TABLE, Settings(target="outcome")).repeated_ids == {}
-
-
-@pytest.mark.parametrize("name", ["account_age_days", "patientAge", "customer balance"])
-def test_a_quantity_of_somebody_is_not_a_group(name):
-    frame = VISITS.rename(columns={"patient_id": "name"}).assign(**{name: np.arange(len(VISITS)) // 3})
-    assert read_data(frame, Settings(target="outcome")).repeated_ids == {}
-
-
-def test_no_patient_is_on_both_sides_of_the_hold_out_or_of_a_fold():
-    settings = Settings(target="outcome", group="patient_id")
-    study = read_data(VISITS, settings)
-    split = hold_out(study.target, settings, study.groups)
-    patient = VISITS["patient_id"].to_numpy()
-    assert not set(patient[split.train]) & set(patient[split.test])
-    assert 0.12 < split.test.size / len(VISITS) < 0.28
-    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
-    assert len(folds) == 3  # of quick studies
-    for train, test in folds:
-        assert not set(patient[train]) & set(patient[test])
-        assert set(study.target.codes[test]) == {0, 1}
-
-
-def test_no_patient_is_on_both_sides_of_the_folds_of_an_audit(monkeypatch):
-    seen = []
-    real = learning.training_and_test
-
-    def note(labels, n_folds, order, groups=None):
-        for train, test in real(labels, n_folds, order, groups):
-            seen.append((train, test))
-            yield train, test
-
-    monkeypatch.setattr(learning, "training_and_test", note)
-    audited = audit(VISITS, target="outcome", group="patient_id")
-    patient = VISITS["patient_id"].to_numpy()
-    assert seen
-    assert all(not set(patient[train]) & set(patient[test]) for train, test in seen)
-    # Outcomes have nothing to do with the columns: only a model that knew the patient could say them.
-    torn = audit(VISITS.drop(columns="patient_id"), target="outcome")
-    assert audited.samples["out_of_fold"].mean() < 0.6 < torn.samples["out_of_fold"].mean()
-
-
-@pytest.mark.parametrize("curator", ["auto", "adaptive"])
-def test_a_study_in_groups_is_done_and_repeats(tmp_path, curator):
-    run = fit(VISITS, target="outcome", out=tmp_path / "run", group="patient_id", rounds=2, curator=curator)
-    held_out = run.samples.groupby("patient_id")["held_out"]
-    assert (held_out.transform("min") == held_out.transform("max")).all()
 
 
 def with_duplicates():
@@ -238,12 +123,6 @@ def test_groups_that_identical_rows_would_join_are_kept_whole_instead():
     said = "identical rows are in many groups, which are kept whole."
     assert any(note.endswith(said) for note in study.notes)
     assert any(note.endswith(said) for note in inspect(sites, "outcome", group="site").notes)
-
-
-def test_two_groups_are_too_few_which_is_said_before_the_work(tmp_path):
-    sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 2)
-    with pytest.raises(DataError, match="Groups are too few to compare models: besides the rows held out, 1 group"):
-        fit(sites, target="outcome", out=tmp_path / "run", group="patient_id")
 
 
 def test_rows_that_are_often_the_same_are_no_duplicates():
@@ -395,15 +274,6 @@ def test_the_metric_suggested_for_a_rare_class_is_about_that_class(rare, usual, 
     assert imbalance_notes(target, "accuracy")[0].endswith(f"Decide by {options}.")
 
 
-def test_what_was_found_while_reading_is_stored_in_the_run(tmp_path):
-    run = fit(VISITS, target="outcome", out=tmp_path / "run", time_limit=1e-6)
-    reading = run.metrics["reading"]
-    assert reading == run.summary["reading"]
-    assert reading["repeated_ids"] == {"patient_id": 60}
-    assert {c["name"]: c["kind"] for c in reading["columns"]}["a"] == "number"
-    assert set(reading) >= {"labels", "leaks", "duplicates", "groups", "columns"}
-
-
 def test_a_verified_label_outvotes_rows_that_are_the_same():
     frame = pd.DataFrame({"a": np.arange(20.0)}).sample(60, replace=True, random_state=0, ignore_index=True)
     codes, verified = np.zeros(60, dtype=int), np.zeros(60, dtype=bool)
@@ -426,19 +296,6 @@ def test_a_verified_label_is_no_suspect_where_others_contradict_it():
     assert any("100 labels contradict those of identical rows" in note for note in audited.findings.notes)
 
 
-def test_a_row_that_is_labeled_later_is_not_trained_on_where_its_group_is_held_out():
-    settings = Settings(target="outcome", group="patient_id")
-    frame = VISITS.copy()
-    last = ~frame.duplicated("patient_id", keep="last")
-    frame.loc[last, "outcome"] = None
-    given, now = read_data(frame, settings), read_data(VISITS, settings)
-    split = hold_out(given.target, settings, given.groups, now=now.target)
-    patient = VISITS["patient_id"].to_numpy()
-    assert not set(patient[split.train]) & set(patient[split.test])
-    assert set(split.test) == set(hold_out(given.target, settings, given.groups).test)
-    assert last.to_numpy()[split.train].any()
-
-
 def test_corrections_to_a_class_called_none_are_not_lost(tmp_path):
     table = TABLE.assign(outcome=TABLE["outcome"].replace({"well": "None"}).fillna(""))
     first = table.index[table["outcome"] == "ill"][0]
@@ -458,17 +315,23 @@ def test_booleans_of_two_files_are_the_same_categories(tmp_path):
     assert next(c.n_distinct for c in study.schema.columns if c.name == "smokes") == 2
 
 
-def test_groups_are_the_same_however_their_names_are_written():
-    names = [f"{i // 4}" + ("", " ", ".0", "")[i % 4] for i in range(len(TABLE))]
-    names[:3] = ["NA", "NA", ""]
-    study = read_data(TABLE.assign(household=names), Settings(target="outcome", group="household").checked())
-    assert np.unique(study.groups[:3]).size == 3
-    assert study.groups[4:].reshape(-1, 4).std(axis=1).max() == 0
-    assert np.unique(study.groups).size == 3 + 1 + (len(TABLE) - 4) // 4
-
-
 def test_long_ids_keep_every_digit_where_some_are_missing():
     ids = [None, *(2**53 + 1 + 2 * i for i in range(1, len(TABLE)))]
     columns = pa.Table.from_pandas(TABLE.drop(columns="patient"))
     found = audit(columns.append_column("case", pa.array(ids, pa.int64())), target="outcome", id="case")
     assert found.samples["case"].tolist()[1:] == ids[1:]
+
+
+def test_a_table_in_memory_is_told_from_others_by_its_checksum():
+    table = pa.Table.from_pandas(TABLE)
+    others = [
+        table.slice(0, 100),
+        table.slice(10, 100),
+        table.slice(0, 100).rename_columns(["p", *table.column_names[1:]]),
+    ]
+    checksums = [_source(other, read_table(other))["sha256"] for other in others]
+    assert len(set(checksums)) == 3
+    again = pa.Table.from_pandas(TABLE).slice(0, 100)
+    assert _source(again, read_table(again))["sha256"] == checksums[0]
+    in_pieces = pa.concat_tables([table.slice(0, 37), table.slice(37)])
+    assert _source(in_pieces, read_table(in_pieces))["sha256"] == _source(table, read_table(table))["sha256"]

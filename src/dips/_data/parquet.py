@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dips._data.arrow import as_pandas, is_number, shape_like, vocabulary_table
-from dips._data.pool import BATCH, NumberedPool, concatenate_batches
+from dips._data.pool import BATCH, NumberedPool, check_max_train_rows, concatenate_batches
 from dips._tools.arrays import Rows
 from dips._tools.checkpoints import output_file
 from dips._tools.observer import Observer
@@ -65,7 +65,7 @@ class ParquetPool(NumberedPool):
         max_train_rows: int | None = None,
         checkpoint: str | Path | None = None,
     ) -> None:
-        self.path, self.stays, self.max_train_rows = Path(path), stays, max_train_rows
+        self.path, self.stays, self.max_train_rows = Path(path), stays, check_max_train_rows(max_train_rows)
         self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
         if not stays and (max_train_rows is not None or checkpoint is not None):
             raise InputError("max_train_rows and checkpoint are for rows that stay where they are; add stays=True.")
@@ -192,10 +192,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _files(path: Path) -> list[Path]:
     if not path.exists():
-        raise FileNotFoundError(f"There is no {path}; give a Parquet file, or a folder of them.")
+        raise DataError(f"There is no {path}; give a Parquet file, or a folder of them.")
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise FileNotFoundError(f"The folder {path} holds no .parquet file.")
+        raise DataError(f"The folder {path} holds no .parquet file; name one that does.")
     return files
 
 

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from dips._data.containers import concatenate, n_rows, stack, take
 from dips._data.hashing import lowest_hashes
 from dips._tools.arrays import Array, Rows
-from dips.exceptions import OutputError
+from dips.exceptions import InputError, OutputError
 
 BATCH = 131_072  # rows
 
@@ -156,6 +156,13 @@ class NumberedPool(Pool):
         """Yield every batch with the numbers of its rows."""
         for place, table in self.batches():
             yield np.arange(*place.indices(self.n_rows)), table
+
+
+def check_max_train_rows(n: int | None) -> int | None:
+    """Return the most rows to train on; refuse a number that leaves none."""
+    if n is not None and n < 1:
+        raise InputError(f"max_train_rows must be at least 1; got {n!r}.")
+    return n
 
 
 class TablePool(NumberedPool):

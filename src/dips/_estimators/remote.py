@@ -189,7 +189,7 @@ class RemoteFit:
         settings = {name: value for name, value in self.model.get_params(deep=False).items() if name not in _NO_MATTER}
         settings |= {"estimator": self.estimator, "labeler": self.labeler, "curator": self.curator}
         settings |= {"max_train_rows": pool.max_train_rows, "classes": labels.classes.tolist()}
-        tables = (near.X, labels.codes, weights, verified.mask)
+        tables = (near.X, labels.codes, weights, verified.mask, self.model._groups)
         libraries = find_backbone(self.estimator).libraries
         return Checkpoint(pool.checkpoint, describe(settings, tables, pool.fingerprint(), libraries))
 

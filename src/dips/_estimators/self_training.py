@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import semi_supervised
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -256,9 +256,6 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
                 "curator."
             )
         return super().fit(X, y, **params)
-
-    def _get_estimator(self) -> BaseEstimator:
-        return clone(self.estimator)  # scikit-learn 1.7 would look for base_estimator, which it was about to remove
 
     def _fit_curated(
         self,

@@ -51,7 +51,10 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
     kind, _, how = declared.partition(":")
     column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as declared")
     known = raw.drop_null()
-    if kind in ("ignore", "id") or len(known) == 0:
+    if kind in ("ignore", "id"):
+        return column
+    if len(known) == 0:
+        column.kind = "empty"
         return column
     column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
     if kind == "number" and is_time(raw.type):

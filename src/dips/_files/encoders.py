@@ -161,7 +161,7 @@ class Category(Encoder):
 
     @property
     def _is_short(self) -> bool:
-        return len(self.settings["categories"]) <= ONE_COLUMN_EACH
+        return 0 < len(self.settings["categories"]) <= ONE_COLUMN_EACH  # with none, the rank is missing everywhere
 
     @property
     def _is_pair(self) -> bool:
@@ -181,13 +181,17 @@ class Spelling(Encoder):
         """Find out how rare each piece is, and the directions in which texts differ most."""
         rng = np.random.RandomState(seed)
         known = values.drop_null()
+        if len(known) == 0:  # as in a column that is nearly empty: then no text is told from another
+            self.arrays = {"rarity": np.ones(BUCKETS, np.float32), "directions": np.zeros((1, BUCKETS), np.float32)}
+            return
         rows = rng.permutation(len(known))[:_LEARN_ROWS]
         counts = _pieces(known.take(pa.array(np.sort(rows))))
         n_texts, n_with = counts.shape[0], np.bincount(counts.indices, minlength=BUCKETS)
         rarity = (np.log((1 + n_texts) / (1 + n_with)) + 1).astype(np.float32)
         weighed = normalize(counts.multiply(rarity).tocsr())
         n_directions = max(1, min(self._n_directions, n_texts - 1))
-        svd = TruncatedSVD(n_directions, random_state=seed).fit(weighed)
+        with np.errstate(invalid="ignore"):  # texts that are all alike have no spread to explain
+            svd = TruncatedSVD(n_directions, random_state=seed).fit(weighed)
         self.arrays = {"rarity": rarity, "directions": svd.components_.astype(np.float32)}
 
     def encode(self, values: Any) -> Array:

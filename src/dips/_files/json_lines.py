@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ _BATCH = 1_000
 def read_json_lines(open_bytes: Callable[[], BinaryIO], path: Path) -> pa.Table:
     """Return the table; a key that is missing in a line is missing in its row, and mixed types become text."""
     with open_bytes() as stream:
-        is_list = stream.read(64).lstrip()[:1] == b"["
+        is_list = stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"["
     if not is_list:
         _refuse_too_wide(open_bytes, path)
         try:

@@ -54,20 +54,20 @@ def relabeled(
     names = read_table(path, sheet, skip_rows, (target,)).names
     if target not in names:
         raise DataError(f"{path} has no column {target!r} to write labels into.")
-    kind, compression = kind_of(path)
+    column, (kind, compression) = names.index(target), kind_of(path)
     if kind in PARQUET:
-        return _packed(_in_parquet(path, compression, target, labels), compression, path)
+        return _packed(_in_parquet(path, compression, column, labels), compression, path)
     if kind in FEATHER:
-        return _packed(_in_feather(path, compression, target, labels), compression, path)
+        return _packed(_in_feather(path, compression, column, labels), compression, path)
     if kind in EXCEL:
         with open_bytes(path, compression) as stream:
             content = stream.read()
         of_file = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
-        place = (of_file.name, of_file.n_above, names.index(target))
+        place = (of_file.name, of_file.n_above, column)
         return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
     opened = partial(open_bytes, path, compression)
     dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))
-    return _packed(_in_text(opened, dialect, names.index(target), labels), compression, path)
+    return _packed(_in_text(opened, dialect, column, labels), compression, path)
 
 
 def _in_text(opened: Callable[[], BinaryIO], dialect: Dialect, column: int, labels: Mapping[int, str | None]) -> bytes:
@@ -132,37 +132,36 @@ def _written(old: str, new: str, delimiter: str) -> str:
     return f"{before}{new}{after}" if old.strip(" ") else new
 
 
-def _in_parquet(path: Path, compression: str, target: str, labels: Mapping[int, str | None]) -> bytes:
+def _in_parquet(path: Path, compression: str, column: int, labels: Mapping[int, str | None]) -> bytes:
     with open_bytes(path, compression) as stream:
         file = pa.parquet.ParquetFile(pa.BufferReader(stream.read()))
     table, meta = file.read(), file.metadata
     codec = meta.row_group(0).column(0).compression if meta.num_row_groups else "SNAPPY"
     out = io.BytesIO()
     pa.parquet.write_table(
-        _with_labels(table, target, labels), out, compression="NONE" if codec == "UNCOMPRESSED" else codec
+        _with_labels(table, column, labels), out, compression="NONE" if codec == "UNCOMPRESSED" else codec
     )
     return out.getvalue()
 
 
-def _in_feather(path: Path, compression: str, target: str, labels: Mapping[int, str | None]) -> bytes:
+def _in_feather(path: Path, compression: str, column: int, labels: Mapping[int, str | None]) -> bytes:
     with open_bytes(path, compression) as stream:
         table = pa.feather.read_table(pa.BufferReader(stream.read()))
     out = io.BytesIO()
-    pa.feather.write_feather(_with_labels(table, target, labels), out)
+    pa.feather.write_feather(_with_labels(table, column, labels), out)
     return out.getvalue()
 
 
-def _with_labels(table: pa.Table, target: str, labels: Mapping[int, str | None]) -> pa.Table:
-    position = [str(name).strip() for name in table.column_names].index(target)
-    column, kind = table.column(position), table.schema.field(position).type
+def _with_labels(table: pa.Table, column: int, labels: Mapping[int, str | None]) -> pa.Table:
+    kind = table.schema.field(column).type
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    values = column.cast(plain).to_pylist()
+    values = table.column(column).cast(plain).to_pylist()
     cells = pa.array(list(labels.values()), pa.string()).cast(plain).to_pylist()
     for row, cell in zip(labels, cells, strict=True):
         values[row] = cell
     changed = pa.array(values, plain)
     changed = changed.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else changed
-    return table.set_column(position, table.schema.field(position), changed)
+    return table.set_column(column, table.schema.field(column), changed)
 
 
 def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], labels: Mapping[int, str | None]) -> bytes:

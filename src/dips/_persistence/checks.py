@@ -27,23 +27,29 @@ def check_manifest(record: dict[str, Any], file_name: str) -> None:
     """Refuse a manifest with other files than it must have, or with classes that no model has."""
     files = record["files"]
     require(set(files) in ({file_name}, {file_name, *PREPARATION}), f"it lists the files {sorted(files)[:5]}")
-    classes, categories, about = record["classes"], record["categories"], record["about"]
+    classes, categories = record["classes"], record["categories"]
     require(isinstance(classes, list) and len(classes) > 1 and all(map(_is_scalar, classes)), "its classes")
     require(len({type(c) for c in classes}) == 1 and len(set(classes)) == len(classes), "its classes are not distinct")
     require(classes == sorted(classes), "its classes are not in order")
-    require(isinstance(about, dict) and isinstance(about.get("target", ""), str), "what it says about itself")
+    _check_about(record["about"], len(classes))
     columns = record.get("columns")  # not there in folders of earlier releases
     if columns is not None:
         require(isinstance(columns, list) and all(isinstance(c, str) for c in columns), "the names of its columns")
         require(len(set(columns)) == len(columns), "a column is there twice")
         require(categories is None or len(columns) == len(categories), "its columns and their categories differ")
-    ids = about.get("ids", [])
-    require(isinstance(ids, list) and all(isinstance(i, str) for i in ids), "the columns that name a row")
     if categories is not None:
         require(isinstance(categories, list) and len(categories) > 0, "its categories")
         for column in (c for c in categories if c is not None):
             require(isinstance(column, list) and all(map(_is_scalar, column)), "its categories")
             require(len(set(column)) == len(column), "a category is there twice")
+
+
+def _check_about(about: Any, n_classes: int) -> None:
+    require(isinstance(about, dict) and isinstance(about.get("target", ""), str), "what it says about itself")
+    ids, costs = about.get("ids", []), about.get("costs", [1] * n_classes)
+    require(isinstance(ids, list) and all(isinstance(i, str) for i in ids), "the columns that name a row")
+    require(isinstance(costs, list) and len(costs) == n_classes, "its costs")
+    require(all(isinstance(cost, int | float) and 0 < cost < float("inf") for cost in costs), "its costs")
 
 
 def checked_preparation(record: Any, arrays: dict[str, Array]) -> Preparation:
@@ -82,7 +88,7 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
     if kind == "category":
         categories = settings["categories"]
         require(isinstance(categories, list) and all(isinstance(c, str) for c in categories), what)
-        require(len(set(categories)) == len(categories) > 0, what)
+        require(len(set(categories)) == len(categories), what)
         require(not has_texts or isinstance(settings["spelling"], dict), what)
     if not has_texts:
         require(not arrays, what)

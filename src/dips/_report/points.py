@@ -29,11 +29,8 @@ _TEXT = 60  # characters shown of a value
 
 def summarize_points(findings: TableFindings) -> dict[str, Any]:
     """Return the map of a table's rows as columns of numbers."""
-    shown, typical, classes = (
-        _shown_columns(findings),
-        _typical(findings, _shown_columns(findings)),
-        findings.target.classes,
-    )
+    shown, classes = _shown_columns(findings), findings.target.classes
+    typical = _typical(findings, shown)
 
     def beside(rows: Rows) -> dict[str, Any]:
         codes = codes_of(findings.account["final_label"].iloc[rows], classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Answer:
 
 
 class Decisions:
-    """The present state of a review; events are added as they happen.
+    """The present state of a review; events are added as they happen, while other threads may read it.
 
     Parameters
     ----------
@@ -45,23 +46,26 @@ class Decisions:
     def __init__(self, given: dict[int, str]) -> None:
         self._given = given
         self._standing: dict[str, dict[int, list[Event]]] = {}  # by reviewer and row: events that were not taken back
+        self._lock = threading.RLock()
         self.last_seq = 0
 
     def add(self, events: Iterable[Event]) -> None:
         """Take up events, in order."""
-        for event in events:
-            if event.seq <= self.last_seq:
-                continue
-            of_row = self._standing.setdefault(event.reviewer, {}).setdefault(event.row, [])
-            if event.action == UNDO:
-                of_row[:] = [e for e in of_row if e.seq != event.undoes]
-            else:
-                of_row.append(event)
-            self.last_seq = event.seq
+        with self._lock:
+            for event in events:
+                if event.seq <= self.last_seq:
+                    continue
+                of_row = self._standing.setdefault(event.reviewer, {}).setdefault(event.row, [])
+                if event.action == UNDO:
+                    of_row[:] = [e for e in of_row if e.seq != event.undoes]
+                else:
+                    of_row.append(event)
+                self.last_seq = event.seq
 
     def reviewers(self) -> list[str]:
         """Whoever decided something that was not taken back, in order of first appearance."""
-        return [who for who, rows in self._standing.items() if any(rows.values())]
+        with self._lock:
+            return [who for who, rows in self._standing.items() if any(rows.values())]
 
     def status(self, reviewer: str, row: int) -> str:
         """Return "open", "skip", "keep", "unlabeled", or "label" where the given one is wrong."""
@@ -77,15 +81,17 @@ class Decisions:
 
     def answers_of(self, reviewer: str) -> dict[int, Answer]:
         """All decisions of a reviewer, by row."""
-        rows = self._standing.get(reviewer, {})
-        return {row: answer for row in rows if (answer := self.answer(reviewer, row)) is not None}
+        with self._lock:
+            rows = self._standing.get(reviewer, {})
+            return {row: answer for row in rows if (answer := self.answer(reviewer, row)) is not None}
 
     def by_row(self) -> dict[int, dict[str, Answer]]:
         """All decisions: for each row, those of each reviewer."""
         by_row: dict[int, dict[str, Answer]] = {}
-        for reviewer in self._standing:
-            for row, answer in self.answers_of(reviewer).items():
-                by_row.setdefault(row, {})[reviewer] = answer
+        with self._lock:
+            for reviewer in self._standing:
+                for row, answer in self.answers_of(reviewer).items():
+                    by_row.setdefault(row, {})[reviewer] = answer
         return by_row
 
     def settled(self) -> dict[int, Answer]:
@@ -104,8 +110,9 @@ class Decisions:
         return [row for row, answers in self.by_row().items() if len(answers) > 1 and row not in settled]
 
     def _last(self, reviewer: str, row: int) -> Event | None:
-        events = self._standing.get(reviewer, {}).get(row)
-        return events[-1] if events else None
+        with self._lock:
+            events = self._standing.get(reviewer, {}).get(row)
+            return events[-1] if events else None
 
     def _read(self, event: Event) -> Answer:
         given = self._given.get(event.row)

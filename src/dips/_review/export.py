@@ -20,6 +20,7 @@ from dips._review.decisions import Answer
 from dips._review.desk import Desk
 from dips._review.material import CORRECTION, Material, SourceFile
 from dips._review.store import KEEP, UNLABELED, Event
+from dips._tools.files import make_folder, write_whole
 from dips.exceptions import ReviewError
 
 _RESERVED = ("image", *CORRECTION)
@@ -111,8 +112,6 @@ def corrected_files(desk: Desk) -> list[tuple[str, bytes]]:
 
 def write_all(desk: Desk, folder: Path) -> list[Path]:
     """Write everything that can be exported to a folder; return the files."""
-    from dips._tools.files import make_folder, write_whole
-
     make_folder(folder)
     made = [export.make(desk) for export in EXPORTS if export.is_possible(desk.material) and export.name != "table"]
     made += corrected_files(desk) if _can_be_corrected(desk.material) else []

@@ -53,6 +53,7 @@ class TrainingAgain:
         self._lock = threading.Lock()
         self._state: dict[str, Any] = {"state": IDLE, "stage": "", "fraction": 0.0, "error": "", "made": ""}
         self._process: subprocess.Popen[str] | None = None
+        self._is_stopped = False
         self._page: Path | None = None
 
     def start(self, desk: Desk) -> dict[str, Any]:
@@ -65,6 +66,7 @@ class TrainingAgain:
                 raise ReviewError("A training is already running.")
             path = write_corrections(corrections, self._place)
             plan = self._make_plan(path)
+            self._is_stopped = False
             self._state = {"state": RUNNING, "stage": "starting", "fraction": 0.0, "error": "", "made": plan.made}
         threading.Thread(target=self._run, args=(plan,), daemon=True, name="train again").start()
         return self.state()
@@ -77,6 +79,7 @@ class TrainingAgain:
     def stop(self) -> dict[str, Any]:
         """End what runs; dips fit keeps its finished parts and continues from there next time."""
         with self._lock:
+            self._is_stopped = True  # nor may the next command start
             if self._process is not None and self._process.poll() is None:
                 self._process.terminate()
         return self.state()
@@ -99,10 +102,12 @@ class TrainingAgain:
         self._update(stage=title, fraction=0.0)
         lines: list[str] = []
         with self._lock:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                encoding="utf-8", errors="replace", env=os.environ | {"DIPS_PROGRESS": "json"},
-            )  # fmt: skip
+            if self._is_stopped:
+                return "It was stopped."
+            try:
+                self._process = _start(command)
+            except OSError as error:
+                return f"{command[0]} cannot be started: {error}"
         assert self._process.stderr is not None
         for line in self._process.stderr:
             told = _progress_in(line)
@@ -128,6 +133,13 @@ def write_corrections(corrections: pd.DataFrame, place: Path) -> Path:
         return last
     write_whole(path, content)
     return path
+
+
+def _start(command: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        encoding="utf-8", errors="replace", env=os.environ | {"DIPS_PROGRESS": "json"},
+    )  # fmt: skip
 
 
 def _progress_in(line: str) -> dict[str, Any] | None:

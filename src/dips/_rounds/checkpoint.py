@@ -86,7 +86,7 @@ def describe(settings: dict[str, Any], tables: Sequence[Any], fingerprint: str, 
     Parameters
     ----------
     settings : by name; a generator of random numbers counts by its state
-    tables : of the labeled rows: their values, labels, weights, and what was verified
+    tables : of the labeled rows: their values, labels, weights, what was verified, and the groups they are in
     fingerprint : of the unlabeled rows
     libraries : whose versions matter, besides this package's
     """

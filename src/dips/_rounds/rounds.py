@@ -104,7 +104,7 @@ class Rounds:
     def _fit_propose_curate(self, state: RoundsState, t: int) -> Rows:
         """Train f(t), propose labels, and curate; what was seen of the pool is forgotten afterwards."""
         n = state.given.size
-        dynamics = dynamics_for(self.curator, n, self.trainer.n_classes, self.track) if self.in_rounds else None
+        dynamics = dynamics_for(self.curator, n, self.trainer.n_classes) if self.in_rounds else None
         members = self._member_dynamics(n)
         state.estimator = self._fit(state, dynamics, members)
         proposed = self._propose(state, t, dynamics, members)

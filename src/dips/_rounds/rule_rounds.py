@@ -218,6 +218,7 @@ class RuleRounds:
             t,
             features=lambda: self.trainer.features(estimator, rows),
             out_of_fold=lambda n_folds: self.trainer.out_of_fold(rows, state.labels, n_folds),
+            groups=self.trainer.groups_of(rows),
             weights=self.trainer.weights_of(rows),
         )
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dips._data.arrow import as_pandas, shape_like, vocabulary_table
 from dips._data.containers import take
-from dips._data.pool import Pool, Reduced
+from dips._data.pool import Pool, Reduced, check_max_train_rows
 from dips._spark import worker
 from dips._spark.errors import in_one_sentence
 from dips._spark.executors import task_cpus
@@ -75,7 +75,7 @@ class SparkPool(Pool):
     ) -> None:
         if not is_spark_frame(df):
             raise InputTypeError(f"SparkPool takes a Spark DataFrame; got {type(df).__name__}.")
-        self.key, self.session, self.max_train_rows = key, df.sparkSession, max_train_rows
+        self.key, self.session, self.max_train_rows = key, df.sparkSession, check_max_train_rows(max_train_rows)
         self.checkpoint = None if checkpoint is None else output_file("checkpoint", checkpoint)
         self.columns = [c for c in df.columns if c != key] if columns is None else list(columns)
         self.n_columns = len(self.columns)

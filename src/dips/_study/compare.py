@@ -31,6 +31,7 @@ USUAL = ("curated_pseudo", "curated", PLAIN)  # the first that was trained; benc
 FRACTION = 0.8  # of a study's work is its comparison, about
 _CLEAR = 2  # standard errors
 _PARTS, _NEARLY = 20, 0.25  # into which groups are dealt out, to hold some out; how far off the share of these may be
+_LEAST_FOLDS = 2
 _N_RESAMPLES = 200
 _FEW, _MANY = 2_000, 20_000  # labeled rows; fewer need more folds for a steady choice
 
@@ -113,11 +114,11 @@ def hold_out(target: Target, settings: Settings, groups: Array | None = None, no
             f"some of each of {n_classes} classes; choose a larger {option('holdout')}, or label more."
         )
     train, test = _parted(labeled, target.codes[labeled], settings.holdout, settings.seed, groups)
-    if groups is not None:
-        _refuse_lost_classes(target, train, test)
+    _refuse_rare_class(target, test, groups, 1, "hold out", settings)
     new = np.flatnonzero(now.is_labeled & ~target.is_labeled)
     train = np.sort(np.concatenate([train, _apart(new, test, groups)]))
     train, test, unlabeled = train[now.is_labeled[train]], test[now.is_labeled[test]], np.flatnonzero(~now.is_labeled)
+    _refuse_rare_class(now, train, None, _LEAST_FOLDS, "learn from", settings)
     if unlabeled.size > settings.max_unlabeled:
         unlabeled = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled)[: settings.max_unlabeled])
     return HoldOut(train, test, unlabeled, groups)
@@ -128,8 +129,9 @@ def _parted(rows: Rows, codes: Array, share: float, seed: int, groups: Array | N
     if groups is None:
         train, test = train_test_split(rows, test_size=share, stratify=codes, random_state=seed)
         return np.sort(train), np.sort(test)
-    part = _grouped(codes, groups[rows], _PARTS, seed)
-    is_test = part < max(1, round(share * _PARTS))
+    part, n_test = _grouped(codes, groups[rows], _PARTS, seed), max(1, round(share * _PARTS))
+    far_apart = np.arange(n_test) * _PARTS // n_test  # because a class of few rows is in the first parts only
+    is_test = np.isin(part, far_apart)
     if abs(is_test.mean() - share) > _NEARLY * share:  # a few large groups make parts of different sizes
         is_test = np.isin(part, _some_parts(codes, part, share))
     return rows[~is_test], rows[is_test]
@@ -156,18 +158,29 @@ def _grouped(codes: Array, groups: Array, n_folds: int, seed: int) -> Array:
     return grouped_folds(codes, groups, n_folds, np.random.RandomState(seed).permutation(codes.size))
 
 
-def _refuse_lost_classes(target: Target, train: Rows, test: Rows) -> None:
-    for part, what in ((train, "learn from"), (test, "hold out")):
-        lost = np.setdiff1d(np.arange(len(target.classes)), target.codes[part])
-        if lost.size:
-            few = f"The class {target.classes[lost[0]]!r} is in too few"
-            if target.origin.unit == "image":  # whose groups are copies
-                raise DataError(
-                    f"{few} different images: none is left to {what}; label more, or use {option('holdout', 0)}."
-                )
-            raise DataError(
-                f"{few} groups: none is left to {what}; label rows of more groups, or leave out {option('group')}."
-            )
+def _n_apart(codes: Array, groups: Array | None, n_classes: int) -> Array:
+    """How many rows each class has, (C,); those of one group count once."""
+    if groups is not None:
+        codes = np.unique(np.column_stack([codes, groups]), axis=0)[:, 0]
+    return np.bincount(codes, minlength=n_classes)
+
+
+def _refuse_rare_class(
+    target: Target, rows: Rows, groups: Array | None, least: int, what: str, settings: Settings
+) -> None:
+    """Refuse rows among which a class is rarer than it may be."""
+    n_apart = _n_apart(target.codes[rows], None if groups is None else groups[rows], len(target.classes))
+    if n_apart.min() >= least:
+        return
+    unit, remedy = "labeled rows", f"label more of them, or choose a smaller {option('holdout')}"
+    if target.origin.unit == "image":  # whose groups are copies
+        unit, remedy = "different images", f"label more, or use {option('holdout', 0)}"
+    elif settings.group is not None:
+        unit, remedy = "groups", f"label rows of more groups, or leave out {option('group')}"
+    elif groups is not None:
+        unit, remedy = "different rows", "label more of them"
+    few = f"The class {target.classes[n_apart.argmin()]!r} is in too few {unit}"
+    raise DataError(f"{few}: {'only one' if n_apart.min() else 'none'} is left to {what}; {remedy}.")
 
 
 def compare(

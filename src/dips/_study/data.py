@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -222,13 +223,36 @@ def _concatenated(parts: list[pa.Table], target: str) -> tuple[pa.Table, list[st
 
 def _source(data: Any, table: Table) -> dict[str, Any]:
     """Where rows came from; the checksum shows whether a file has changed."""
-    if not isinstance(data, str | Path) or is_spark_name(data):
-        digest = hashlib.sha256()
-        for column in table.columns.columns:
-            for buffer in (b for chunk in column.chunks for b in chunk.buffers() if b is not None):
-                digest.update(buffer)
-        return {"path": str(data) if is_spark_name(data) else None, "rows": table.n_rows, "sha256": digest.hexdigest()}
-    return _file(data, table.n_rows)
+    if isinstance(data, str | Path) and not is_spark_name(data):
+        return _file(data, table.n_rows)
+    path = str(data) if is_spark_name(data) else None
+    return {"path": path, "rows": table.n_rows, "sha256": _checksum(table.columns)}
+
+
+def _checksum(columns: pa.Table) -> str:
+    """Checksum of names, types and cells: of the rows that are here, not of others that lie beside them in memory."""
+    sink = _Digest()
+    for j in range(columns.num_columns):
+        column = columns.select([j]).combine_chunks().replace_schema_metadata(None)
+        with pa.ipc.new_stream(pa.PythonFile(sink, "w"), column.schema) as writer:
+            writer.write_table(column)
+    return sink.sha256.hexdigest()
+
+
+class _Digest(io.RawIOBase):
+    """A file that keeps only the checksum of what is written to it."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+
+    def writable(self) -> bool:
+        """It can be written to."""
+        return True
+
+    def write(self, content: Any) -> int:
+        """Take in the content."""
+        self.sha256.update(content)
+        return len(content)
 
 
 def _file(data: Any, n_rows: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar, overload
 
@@ -22,6 +23,7 @@ _DEFAULT = "xgboost"
 _by_handle: dict[str, type[Backbone]] = {}  # package.ClassName of an estimator -> its family
 _by_name: dict[str, type[Backbone]] = {}
 _plugins_are_loaded = False
+_loading = threading.RLock()  # a plug-in may look for a family while it is loaded; other threads wait
 
 F = TypeVar("F", bound=type[Backbone])
 
@@ -176,11 +178,12 @@ def _suggests_an_estimator(family: type[Backbone]) -> bool:
 def _load_plugins() -> None:
     """Register the families that other packages offer, once and only when they may be needed."""
     global _plugins_are_loaded
-    if _plugins_are_loaded:
-        return
-    _plugins_are_loaded = True
-    for family in load_plugins(PLUGINS, Backbone):
-        try:
-            register_backbone(family)
-        except ValueError as error:
-            warn(f"The backbone family {family.__name__} of {family.__module__} is left out: {error}")
+    with _loading:
+        if _plugins_are_loaded:
+            return
+        _plugins_are_loaded = True
+        for family in load_plugins(PLUGINS, Backbone):
+            try:
+                register_backbone(family)
+            except ValueError as error:
+                warn(f"The backbone family {family.__name__} of {family.__module__} is left out: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +80,8 @@ class XGBoost(StagedBackbone):
                 f"{type(estimator).__name__}(early_stopping_rounds={rounds}) needs a validation set: pass eval_set to "
                 "fit, by scikit-learn's metadata routing, or leave it out and choose n_estimators."
             )
-        try:
+        with _large_numbers_told():
             super().fit(estimator, X, y, sample_weight, watch, fit_params)
-        except ValueError as error:
-            if "value too large" not in str(error) or type(error).__name__ != "XGBoostError":
-                raise
-            raise InputError(
-                "X holds numbers beyond 3.4e38, the largest that XGBoost computes with; scale them."
-            ) from error
 
     def takes_batches(self, estimator: BaseEstimator) -> bool:
         """Only histograms are built from batches; what a ``fit`` adds to them is left to it."""
@@ -122,9 +117,10 @@ class XGBoost(StagedBackbone):
         if n_classes > 2:
             softmax = params["objective"] == "multi:softmax"
             params |= {"objective": "multi:softmax" if softmax else "multi:softprob", "num_class": n_classes}
-        rows = xgboost.QuantileDMatrix(
-            Batches(), missing=estimator.missing, nthread=estimator.n_jobs, max_bin=estimator.max_bin
-        )
+        with _large_numbers_told():
+            rows = xgboost.QuantileDMatrix(
+                Batches(), missing=estimator.missing, nthread=estimator.n_jobs, max_bin=estimator.max_bin
+            )
         booster = xgboost.train(params, rows, estimator.get_num_boosting_rounds())
         estimator.load_model(booster.save_raw("ubj"))
 
@@ -203,6 +199,18 @@ class XGBoost(StagedBackbone):
         if missing is not None:
             model.missing = float(missing)
         return model
+
+
+@contextmanager
+def _large_numbers_told() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        if "value too large" not in str(error) or type(error).__name__ != "XGBoostError":
+            raise
+        raise InputError(
+            "X holds numbers beyond 3.4e38, the largest that XGBoost computes with; scale them."
+        ) from error
 
 
 def _read(learner: dict[str, Any]) -> Forest | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -259,9 +259,15 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-@cache
 def _network(path: str) -> FrozenNetwork:
-    return FrozenNetwork(Weights.load(Path(path)))
+    """The network of a file of weights, kept until the file is written anew."""
+    file = Path(path)
+    return _kept(file, file.stat().st_mtime_ns if file.exists() else 0)
+
+
+@lru_cache(maxsize=4)
+def _kept(file: Path, written: int) -> FrozenNetwork:
+    return FrozenNetwork(Weights.load(file))
 
 
 def _ordered_columns(X: Any) -> Array:

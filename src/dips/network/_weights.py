@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array
-from dips.exceptions import ModelError
+from dips._tools.npz import read_arrays
+from dips.exceptions import DamagedFileError, ModelError
 
 from ._settings import ModelSettings
 
@@ -43,15 +44,15 @@ class Weights:
                 "dips.network.train and dips.network.export."
             )
         try:
-            with np.load(path, allow_pickle=False) as file:
-                halves = {name: file[name] for name in file.files}
+            halves = read_arrays(path)
             head = json.loads(halves.pop("head").tobytes())
-        except (OSError, KeyError, ValueError) as error:
+            checksum, settings = head["sha256"], ModelSettings.from_json(head["settings"])
+        except (OSError, KeyError, ValueError, TypeError, DamagedFileError) as error:
             raise ModelError(f"{path} is not a file of network weights ({error}).") from error
-        if _checksum(halves) != head["sha256"]:
+        if _checksum(halves) != checksum:
             raise ModelError(f"{path} is damaged: its checksum is not the one it was written with.")
         arrays = {name: array.astype(np.float32) for name, array in halves.items()}
-        return cls(ModelSettings.from_json(head["settings"]), arrays)
+        return cls(settings, arrays)
 
     def grown(self, settings: ModelSettings) -> Weights:
         """Weights of a network with the same answers that is deeper or takes hints.
