@@ -25,7 +25,7 @@ app.add_typer(paper, name="paper")
 
 Name = Annotated[str, typer.Argument(help="An experiment; `dips paper list` lists them.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="How many seeds.  [default: as many as the paper]")]
-Jobs = Annotated[
+TrialsAtOnce = Annotated[
     int,
     typer.Option(min=1, help="Trials at a time: on tables, each in its own process; on images, sharing the device."),
 ]
@@ -118,7 +118,7 @@ def list_(as_json: o.Json = False) -> None:
 def run(
     name: Name,
     seeds: Seeds = None,
-    jobs: Jobs = 1,
+    jobs: TrialsAtOnce = 1,
     retry: Retry = False,
     data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,
@@ -167,7 +167,7 @@ def show(
 @paper.command("all")
 def all_(
     seeds: Seeds = None,
-    jobs: Jobs = 1,
+    jobs: TrialsAtOnce = 1,
     retry: Retry = False,
     data: DataSetNames = [],  # noqa: B006
     data_folder: DataFolder = None,
