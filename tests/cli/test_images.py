@@ -92,7 +92,9 @@ def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place
     listed = pd.read_csv(tmp_path / "listed.csv")
     assert listed["p_wrong"].is_monotonic_decreasing
     n_listed = "is the one" if len(listed) == 1 else f"are the {len(listed)}"
-    assert f"none of 30 is suspect. Listed {n_listed} most likely to be wrong: a ranking" in " ".join(out.split())
+    out = " ".join(out.split())
+    assert "none of 30 is suspect. All are trained on: " in out
+    assert f". Listed {n_listed} most likely to be wrong: a ranking" in out
     assert dips(["audit", *options, "--report", str(tmp_path / "page.html"), "--top", "1"]) == 0
     assert ("These are the first 1 of" in said(capsys)[0]) == (len(listed) > 1)
     assert "dips review RUN  (RUN is the folder that dips fit writes)" in (tmp_path / "page.html").read_text()

@@ -160,6 +160,7 @@ def _metrics(findings: ImageFindings, held_out: HeldOut | None) -> dict[str, Any
             "share_wrong_interval": findings.noise_interval,
             "n_suspects": int(is_suspect(account).sum()),
             "n_listed": int(account["suspicion"].notna().sum()),
+            "why_all_useful": findings.why_all_useful,
         },
         "reading": {"notes": findings.notes},
         "warnings": findings.warnings,
