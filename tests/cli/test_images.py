@@ -218,6 +218,23 @@ def test_a_stopped_training_does_not_go_on_with_other_corrections(place, tmp_pat
     assert begun == [True, False, True]
 
 
+def test_a_stopped_training_begins_anew_where_an_image_has_changed(tmp_path, monkeypatch):
+    place, begun = make_colors(tmp_path), []
+
+    def stopped(album, settings, hidden, checkpoint, *others):
+        begun.append(not checkpoint.exists())
+        checkpoint.write_bytes(b"of a round")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dips._image_study.fitting.trained", stopped)
+    for change in (False, False, True):
+        if change:
+            shutil.copy(place / "colors" / "more" / "01.png", place / "colors" / "00.png")
+        with pytest.raises(KeyboardInterrupt):
+            fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place))
+    assert begun == [True, False, True]
+
+
 def test_a_stopped_audit_continues_and_leaves_nothing_behind(place, tmp_path, cache, capsys, monkeypatch):
     class StoppedInRoundTwo(Observer):
         def on_round(self, record, n_rounds):
