@@ -40,6 +40,7 @@ def place(tmp_path_factory):
         ({"verified": [True]}, "verified takes a name here"),
         ({"steps": 4.5}, "steps must be a whole number of at least 1; got 4.5"),
         ({"steps": "4"}, "steps must be a whole number of at least 1; got '4'"),
+        ({"size": 7}, "size must be a whole number of at least 8; got 7"),
         ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
         ({"holdout": None}, "from 0 to 0.5; got None"),
     ],
@@ -164,6 +165,13 @@ def test_files_that_the_table_names_in_another_way_are_told_of(place, tmp_path):
     )
     assert album.labels.equals(exact.labels)
     assert "30 files are named in another way by the table, such as '00.png' as '00'." in album.notes
+
+
+def test_lines_of_the_table_without_a_file_are_told_of(place, tmp_path):
+    table = pd.read_csv(place / "labels.csv")
+    pd.concat([table, pd.DataFrame({"color": ["red"]})]).to_csv(tmp_path / "labels.csv", index=False)
+    settings = ImageSettings(str(tmp_path / "labels.csv"), "color", "path")
+    assert "1 line of the table names no file; left out." in read_album(place / "colors", settings, Observer()).notes
 
 
 def test_a_folder_is_inspected_without_training_anything(place, capsys):

@@ -92,7 +92,9 @@ def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place
     listed = pd.read_csv(tmp_path / "listed.csv")
     assert listed["p_wrong"].is_monotonic_decreasing
     n_listed = "is the one" if len(listed) == 1 else f"are the {len(listed)}"
-    assert f"none of 30 is suspect. Listed {n_listed} most likely to be wrong: a ranking" in " ".join(out.split())
+    out = " ".join(out.split())
+    assert "none of 30 is suspect. All are trained on: " in out
+    assert f". Listed {n_listed} most likely to be wrong: a ranking" in out
     assert dips(["audit", *options, "--report", str(tmp_path / "page.html"), "--top", "1"]) == 0
     assert ("These are the first 1 of" in said(capsys)[0]) == (len(listed) > 1)
     assert "dips review RUN  (RUN is the folder that dips fit writes)" in (tmp_path / "page.html").read_text()
@@ -213,6 +215,23 @@ def test_a_stopped_training_does_not_go_on_with_other_corrections(place, tmp_pat
         with pytest.raises(KeyboardInterrupt):
             fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place),
                        corrections=corrections)  # fmt: skip
+    assert begun == [True, False, True]
+
+
+def test_a_stopped_training_begins_anew_where_an_image_has_changed(tmp_path, monkeypatch):
+    place, begun = make_colors(tmp_path), []
+
+    def stopped(album, settings, hidden, checkpoint, *others):
+        begun.append(not checkpoint.exists())
+        checkpoint.write_bytes(b"of a round")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dips._image_study.fitting.trained", stopped)
+    for change in (False, False, True):
+        if change:
+            shutil.copy(place / "colors" / "more" / "01.png", place / "colors" / "00.png")
+        with pytest.raises(KeyboardInterrupt):
+            fit_images(place / "colors", tmp_path / "run", **QUICKLY, holdout=0, **labels_of(place))
     assert begun == [True, False, True]
 
 

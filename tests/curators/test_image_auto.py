@@ -53,3 +53,24 @@ def test_the_estimate_is_renewed_so_that_labels_return():
 def test_a_pseudo_label_stays_while_the_round_as_a_whole_believes_it():
     shown = evidence_of([0.9] * 10 + [0.9, 0.2], is_given=np.arange(12) < 10)
     assert ImageAuto().curate(shown)[10:].tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("rate", "interval", "n", "share_contradicted", "pretrained", "why"),
+    [
+        (0.4, (0.3, 0.5), 200, 0.4, False, ""),
+        (0.1, (0.05, 0.2), 200, 0.1, False, "the estimate is under 15 %"),
+        (0.4, (0.3, 0.5), 8, 0.4, False, "with fewer than 5 labels a class"),
+        (0.4, (0.3, 0.5), 40, 0.7, False, "contradict 70 % of them, and are more likely to be wrong themselves"),
+        (0.2, (0.0, 0.5), 200, 0.2, False, "nearly as well without any that is wrong"),
+        (0.4, (0.3, 0.5), 40, 0.4, True, "with fewer than 40 labels a class, a pretrained network loses more"),
+    ],
+)
+def test_it_says_why_all_labels_are_useful(rate, interval, n, share_contradicted, pretrained, why):
+    labels = np.arange(n) % 2
+    says = np.where(np.arange(n) // 2 < share_contradicted * n / 2, 1 - labels, labels)
+    curator = ImageAuto()
+    curator.remember(rate, interval, np.where(says[:, None] == np.arange(2), 0.99, 0.01), labels, pretrained)
+    assert curator.is_open == (not why)
+    assert why in curator.why_all_useful_
+    assert curator.why_all_useful_.startswith("All are trained on: ") or not why

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -238,11 +239,24 @@ def test_where_none_is_suspect_the_most_probably_wrong_are_ranked(little_noise):
     more_likely = listed[listed["p_wrong"] > 0.5]
     assert len(more_likely)
     assert more_likely["suggested_label"].notna().all()
-    assert "none is suspect. Listed are the" in summary["headline"]["labels"]
+    assert "none is suspect. All are trained on: the estimate is under 99 %" in summary["headline"]["labels"]
+    assert ". Listed are the" in summary["headline"]["labels"]
     assert "a ranking, not a verdict" in summary["headline"]["labels"]
     assert summary["next_steps"][0].startswith("Look at the first")
     assert "suspect" not in summary["next_steps"][0]
-    assert "labels to look at; none is suspect" in render(summary)
+    page = render(summary)
+    assert "labels to look at; none is suspect" in page
+    assert "Here it left none out." in page
+    assert "sits out" not in page
+    assert "is then suspect" not in page
+
+
+def test_a_page_of_many_labels_that_look_wrong_speaks_of_no_suspects_where_there_are_none(little_noise):
+    findings = replace(findings_of(*little_noise), noise_rate=0.4, command="dips audit scans")
+    first = summarize_images(findings)["next_steps"][0]
+    assert "learned little" in first
+    assert "suspect" not in first
+    assert "(--steps)" in first
 
 
 def test_a_verified_label_is_not_ranked(little_noise):

@@ -189,6 +189,27 @@ def test_images_of_other_channels_are_refused(fitted):
         fitted.predict(colors()[0][..., :1])
 
 
+def test_images_of_another_size_are_warned_of(fitted):
+    with pytest.warns(UserWarning, match="trained on images of 8 by 8 pixels; these have 9 by 8"):
+        fitted.predict(colors(size=9)[0][:, :, :8])
+
+
+@pytest.mark.filterwarnings("error")
+def test_arrays_may_be_views_and_read_only():
+    X = colors()[0]
+    X.flags.writeable = False
+    y, quick = dirty_labels(), {"curator": "none", "n_steps": 2, "n_rounds": 1}
+    mirrored = classifier(**quick).fit(X[:, ::-1], y, X[:5, ::-1], np.arange(5) % 3)
+    copied = classifier(**quick).fit(X[:, ::-1].copy(), y)
+    np.testing.assert_array_equal(mirrored.predict_proba(X[:, ::-1]), copied.predict_proba(X[:, ::-1]))
+
+
+@pytest.mark.parametrize("curator", ["none", "auto", "percentile"])
+def test_a_training_that_diverges_says_so(curator):
+    with pytest.raises(ValueError, match=r"diverged: after \d+ steps .* smaller learning rate than lr=1e\+08"):
+        classifier(curator=curator, lr=1e8, n_steps=20, pretrain_steps=0).fit(colors()[0], dirty_labels())
+
+
 def test_methods_are_objects_with_settings(fitted):
     clf = classifier(method=FixMatch(threshold=0.99), curator="none", n_steps=4).fit(colors()[0], dirty_labels())
     assert (clf.samples_["source"] != "pseudo").all()

@@ -27,6 +27,8 @@ NAMES = ["Gelände 1.PNG", "a.png", "new/b.png", "old/b.png", "old/c.jpg"]
         ("scans/old/b.png", "old/b.png"),
         ("data/scans/old/b", "old/b.png"),
         (str(FOLDER.resolve() / "new" / "b.png"), "new/b.png"),
+        (r"C:\Data\Scans\old\b.png", "old/b.png"),
+        ("/home/else/scans/a.png", "a.png"),
         (unicodedata.normalize("NFD", "Gelände 1.PNG"), "Gelände 1.PNG"),
     ],
 )
@@ -52,6 +54,7 @@ def test_an_exact_name_is_never_taken_for_another():
         (["a.jpg", "z"], r"names 2 files that are not in .*, such as 'a.jpg'; names are relative to that folder\.$"),
         (["a", "z"], r"names 1 file that is not in .*, such as 'z'; .* leave them out with skip_missing=True"),
         (["new/c.jpg"], "not in"),
+        ([r"C:\elsewhere\a.png"], "not in"),
         (["a", "a.png"], "names 'a.png' more than once"),
     ],
 )

@@ -72,6 +72,54 @@ def test_files_that_are_not_read_are_counted_by_their_endings(folder):
         find_images(folder)
 
 
+@pytest.fixture
+def linked(folder, tmp_path):
+    """A folder per class, one of which is a link to elsewhere; another link leads back."""
+    for k in range(3):
+        save(folder / "benign" / f"{k}.png")
+        save(tmp_path / "elsewhere" / "old" / f"{k}.png")
+    try:
+        (folder / "malignant").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+        (folder / "benign" / "back").symlink_to(folder, target_is_directory=True)
+    except OSError:
+        pytest.skip("links cannot be made here")
+    return folder
+
+
+def test_links_to_folders_are_followed_but_not_in_circles(linked):
+    names = find_images(linked)
+    assert [name for name in names if "/" in name] == [
+        *(f"benign/{k}.png" for k in range(3)),
+        *(f"malignant/old/{k}.png" for k in range(3)),
+    ]
+
+
+def test_a_link_that_leads_nowhere_is_named(linked):
+    (linked / "lost.png").symlink_to(linked / "nowhere.png")
+    with pytest.raises(InputError, match=r"1 of 11 image files .* cannot be read: lost\.png \(.*[^:]\)\. Remove"):
+        read(linked)
+
+
+def test_words_for_no_label_and_lines_without_a_file_are_told_of(folder, tmp_path):
+    (tmp_path / "labels.csv").write_text("file,label\n0.png,None\n1.png,Fracture\n2.png,\n,Fracture\n")
+    with pytest.warns(UserWarning, match="no file|read as missing") as told:
+        _, y = read_image_folder(folder, tmp_path / "labels.csv")
+    assert y.tolist() == [None, "Fracture", None, None]
+    assert [str(w.message) for w in told] == [
+        "Labels read as missing: 'None' (1); if one is a class, pass the table as a data frame that holds it.",
+        "1 line of the table names no file; left out.",
+    ]
+    table = pd.DataFrame({"file": ["0.png", None], "label": ["None", "Fracture"]})
+    with pytest.warns(UserWarning, match="1 line of the table names no file"):
+        assert read_image_folder(folder, table)[1].tolist() == ["None", None, None, None]
+
+
+def test_a_table_with_other_separators_is_refused_in_words(folder, tmp_path):
+    (tmp_path / "labels.csv").write_text("file;label\n0.png;a\n")
+    with pytest.raises(InputError, match=r"needs two columns, file and label, set apart by a comma"):
+        read_image_folder(folder, tmp_path / "labels.csv")
+
+
 @pytest.mark.parametrize("content", [None, "", "\xe9".encode("latin-1")])
 def test_a_table_of_labels_that_cannot_be_read_is_refused_in_words(folder, tmp_path, content):
     table = tmp_path / "labels.csv"
@@ -131,6 +179,14 @@ def test_sizes_are_kept_or_chosen(folder):
     images = read(folder, size="auto")
     assert images.size == (96, 96)  # no size is that of most
     assert images.notes == ["8 of 8 images are resized to 96 by 96 pixels."]
+
+
+def test_images_that_are_too_small_are_refused_before_they_are_decoded(tmp_path):
+    save(tmp_path / "a.png", size=(20, 6))
+    for size in (None, "auto"):
+        with pytest.raises(InputError, match=r"are 6 by 20 pixels, .* at least 8 by 8; enlarge them with size"):
+            read(tmp_path, size=size)
+    assert read(tmp_path, size=(8, 8)).images.shape == (1, 8, 8, 3)
 
 
 def test_large_images_become_smaller_even_if_most_have_one_size(tmp_path):

@@ -96,6 +96,8 @@ def test_any_pytorch_data_set_can_be_read(kind):
         (np.zeros((2, 8, 8, 3)), "must be bytes from 0 to 255.*got float64"),
         (np.full((2, 8, 8, 3), 0.98), r"got float64 from 0.98 to 0.98; use \(X \* \(255 / 1\)\)"),
         (np.full((2, 8, 8), 16.0), r"from 16 to 16; use \(X \* \(255 / 16\)\)\.round\(\)\.astype\('uint8'\)"),
+        (np.full((2, 8, 8), 200.0), r"got float64 from 200 to 200; use X\.round\(\)\.astype\('uint8'\)"),
+        (np.zeros((9, 8, 3), dtype=np.uint8), r"at least 8 pixels.*one image alone is X\[None\]"),
         (np.full((2, 8, 8), 200), r"got int64 from 200 to 200; use X\.astype\('uint8'\)"),
         (np.full((2, 8, 8), -1.5), "from -1.5 to -1.5; scale them to 0 to 255"),
         (["scan.png"] * 2, "must be bytes from 0 to 255.*got <U8"),

@@ -98,7 +98,8 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
     n_labeled, n_suspects = int(findings.is_given.sum()), int((~suspects["useful"]).sum())
     write_files(judged, given)
     shares = {"estimated_share_wrong": findings.noise_rate, "share_wrong_interval": findings.noise_interval}
-    labels = shares | {"n_suspects": n_suspects, "n_listed": len(suspects)}
+    counts = {"n_suspects": n_suspects, "n_listed": len(suspects)}
+    labels = shares | counts | {"why_all_useful": findings.why_all_useful}
     if given["as_json"]:
         records = records_of(suspects)
         about = {"warnings": findings.warnings, "reading": {"notes": findings.notes}}
@@ -223,5 +224,7 @@ def _print_labels(labels: dict[str, Any], n_labeled: int) -> None:
 
     shares = labels["estimated_share_wrong"], labels["share_wrong_interval"]
     output().say(label_summary(*shares, labels["n_suspects"], n_labeled))
+    if labels["why_all_useful"]:
+        output().say(labels["why_all_useful"])
     if labels["n_listed"] and not labels["n_suspects"]:
         output().say(ranking_in_words(labels["n_listed"]))

@@ -23,7 +23,7 @@ from dips._tools.files import sha256
 from dips._tools.observer import Observer
 from dips._tools.wording import counted, option, some_of
 from dips.exceptions import DataError
-from dips.vision._file_names import files_named, note_on_missing
+from dips.vision._file_names import files_named, note_on_missing, note_on_nameless
 from dips.vision._image_files import FolderImages, read_images
 from dips.vision._image_folder import class_folders, find_images, notes_on_other_files
 
@@ -140,7 +140,8 @@ def _from_table(folder: Path, names: list[str], settings: ImageSettings) -> Tabl
     lines = pa.array([place.get(name) for name in names], pa.int64())
     columns = {FILE: pa.array(names, pa.string())} | {name: table.columns[name].take(lines) for name in wanted}
     made = Table(pa.table(columns), table.source)
-    made.notes.extend([*table.notes, *_on_names(named, files), *note_on_missing(named, files)])
+    on_lines = [*note_on_nameless(table.n_rows - len(named)), *note_on_missing(named, files)]
+    made.notes.extend([*table.notes, *_on_names(named, files), *on_lines])
     return made
 
 

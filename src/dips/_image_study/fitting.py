@@ -8,13 +8,14 @@ from typing import Any
 
 from dips._image_study.album import read_album
 from dips._image_study.held_out import NETWORK, HeldOut, images_to_hold_out, scored
+from dips._image_study.keeping import mark_of
 from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
 from dips._image_study.waiting import tell_how_long
 from dips._persistence.export import write_frame
 from dips._report import ImageFindings
 from dips._report.suspects import is_suspect
-from dips._study.folder import RunFolder, fingerprint
+from dips._study.folder import RunFolder
 from dips._study.run import Run
 from dips._study.warning_log import PythonWarnings, WarningLog, issue
 from dips._tools.files import expanded, make_folder, write_json
@@ -116,7 +117,7 @@ def _fit(
     observer.on_data(album, {})
     split = images_to_hold_out(album, settings) if settings.holdout else None  # refused now, not after the work
     config = config_of(album, settings, command)
-    place.begin(fingerprint(config))
+    place.begin(mark_of(album, config))
     tell_how_long(album, settings, observer)
     state = place.staging / "state"
     log = WarningLog(album.target.classes)
@@ -160,6 +161,7 @@ def _metrics(findings: ImageFindings, held_out: HeldOut | None) -> dict[str, Any
             "share_wrong_interval": findings.noise_interval,
             "n_suspects": int(is_suspect(account).sum()),
             "n_listed": int(account["suspicion"].notna().sum()),
+            "why_all_useful": findings.why_all_useful,
         },
         "reading": {"notes": findings.notes},
         "warnings": findings.warnings,

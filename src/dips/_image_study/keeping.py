@@ -1,4 +1,7 @@
-"""What an audit keeps while it runs: it has no run folder, so the file is in the user's cache folder."""
+"""What a study keeps while it runs, and what must be the same for it to continue.
+
+An audit has no run folder, so its file is in the user's cache folder.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,12 @@ def kept_until_done(album: Album, config: dict[str, Any], observer: Observer) ->
         observer.on_record({"event": "warning", "message": message})
         yield None
         return
-    decides = [fingerprint(config), state_of_files(album.folder, album.read.names, album.images.shape[1:])]
-    path = folder / f"{hashlib.sha256(repr(decides).encode()).hexdigest()[:32]}.pt"
+    path = folder / f"{mark_of(album, config)}.pt"
     yield path
     path.unlink(missing_ok=True)
+
+
+def mark_of(album: Album, config: dict[str, Any]) -> str:
+    """A text that changes with the settings, the labels and the files of a study."""
+    decides = [fingerprint(config), state_of_files(album.folder, album.read.names, album.images.shape[1:])]
+    return hashlib.sha256(repr(decides).encode()).hexdigest()[:32]

@@ -77,7 +77,7 @@ class ImageSettings:
                 raise SettingsError(f"{name} takes a name here; got an object of type {kind}.")
 
     def _check_numbers(self) -> None:
-        for name, least in (("steps", 1), ("rounds", 1), ("size", 1), ("seed", 0)):
+        for name, least in (("steps", 1), ("rounds", 1), ("size", 8), ("seed", 0)):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int) and least <= value < 2**32):
                 raise SettingsError(f"{option(name)} must be a whole number of at least {least}; got {value!r}.")

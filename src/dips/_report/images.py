@@ -70,6 +70,11 @@ class ImageFindings:
         """Mask of the labeled images."""
         return (self.account["source"] == "given").to_numpy()
 
+    @property
+    def why_all_useful(self) -> str:
+        """Why no label was judged, in words; empty where labels were."""
+        return getattr(self.curator, "why_all_useful_", "")
+
 
 def image_account(samples: pd.DataFrame, class_names: Mapping[Any, str], curator: Any) -> pd.DataFrame:
     """Lay out ``samples_`` as the account of a table: numbered as in X, classes by their names, suspects ranked."""
@@ -111,6 +116,7 @@ def summarize_images(findings: ImageFindings) -> dict[str, Any]:
             "n_listed": int(account["suspicion"].notna().sum()),
             "n_other": int(other_fits.sum()),
             "n_useful": int((account["useful"] & findings.is_given).sum()),
+            "why_all_useful": findings.why_all_useful,
         },
         "columns": [],
         "notes": findings.notes,

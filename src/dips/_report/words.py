@@ -37,9 +37,10 @@ def next_steps(summary: dict[str, Any]) -> list[str]:
 def _steps_of_images(summary: dict[str, Any]) -> list[str]:
     steps, labels, worst = [], summary["labels"], max(summary["noise"]["by_class"], key=lambda r: r["share"])
     if (labels["share_wrong"] or 0) > _MANY_WRONG:
+        longer = "--steps" if summary["made"]["command"] else "n_steps, warm_up_steps"
         steps.append(
-            "This many suspects may also mean that the network has learned little. Unless you expected them, train "
-            "longer (n_steps, warm_up_steps) before you rely on the list."
+            "So many labels that look wrong may also mean that the network has learned little. Unless you expected "
+            f"them, train longer ({longer}) before you rely on the list."
         )
     if labels["n_listed"]:
         n = min(_FIRST_LOOK, labels["n_listed"])
@@ -223,8 +224,9 @@ def _labels(summary: dict[str, Any]) -> str:
     if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
     if n == 0:
-        ranking = f" {ranking_in_words(labels['n_listed'])}" if labels.get("n_listed") else ""
-        return f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect.{ranking}"
+        share = f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
+        ranking = ranking_in_words(labels["n_listed"]) if labels.get("n_listed") else ""
+        return " ".join(filter(None, [share, labels.get("why_all_useful"), ranking]))
     if labels["share_wrong"] is None:
         suspects = counted(n, "label is", "labels are")
         return f"According to the curator {summary['points']['curator']}, {suspects} suspect and listed below."

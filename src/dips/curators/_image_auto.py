@@ -62,6 +62,7 @@ class ImageAuto(Curator):
     noise_rate_ : the share of wrong labels that the pilots estimate; errors that they share make it somewhat too high
     noise_interval_ : lowest and highest share that explain the labels nearly as well
     can_spare_ : whether there are so many labels that suspects can be left out
+    why_all_useful_ : why no label is judged, in words; empty where labels are
     look_wrong_ : the share of labels that looked wrong to the pilots, or at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
     """
@@ -103,6 +104,24 @@ class ImageAuto(Curator):
         is_shown = rate >= self.least_noise and self._can_tell(n_of_a_class)
         self.noise_interval_ = (low if is_shown else 0.0, high)
         self.can_spare_ = n_of_a_class >= self.enough or not pretrained
+        self.why_all_useful_ = "" if self.is_open else f"All are trained on: {self._why_closed(n_of_a_class)}."
+
+    def _why_closed(self, n_of_a_class: float) -> str:
+        """Why no label is judged, having so many of each class on average."""
+        if self.noise_rate_ < self.least_noise:
+            under = f"the estimate is under {100 * self.least_noise:.0f} %"
+            return f"{under}, which may be the errors of the networks that judge them"
+        if not self._can_tell(n_of_a_class) and n_of_a_class < _LEAST_OF_A_CLASS:
+            return f"with fewer than {_LEAST_OF_A_CLASS} labels a class, networks cannot tell which are wrong"
+        if not self._can_tell(n_of_a_class):
+            said = f"the short trainings that judge them contradict {100 * self.look_wrong_:.0f} % of them"
+            return f"{said}, and are more likely to be wrong themselves"
+        if self.noise_interval_[0] == 0:
+            return "they can be explained nearly as well without any that is wrong"
+        return (
+            f"with fewer than {self.enough} labels a class, a pretrained network loses more by missing some than by "
+            "the wrong ones among them"
+        )
 
     def _can_tell(self, n_of_a_class: float) -> bool:
         """Whether pilots can tell which labels are wrong, having so many of each class on average."""

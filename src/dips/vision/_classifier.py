@@ -16,6 +16,7 @@ from dips._data.labels import true_labels
 from dips._tools.arrays import Array
 from dips._tools.checkpoints import output_file
 from dips._tools.sklearn_compat import Interval, fit_context
+from dips._tools.warnings import warn
 from dips.curators import Curator
 from dips.vision import _distributed
 from dips.vision._augment import Augmentation
@@ -242,6 +243,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities (n, C), in the order of ``classes_``."""
         check_is_fitted(self)
         images = as_images(X, self.scaling_.mean.numel())
+        if images.shape[1:3] != self.image_size_:
+            now, then = _by(images.shape[1:3]), _by(self.image_size_)
+            warn(f"The network was trained on images of {then} pixels; these have {now}. Resize them.")
         return predict(self.network_, self.scaling_, on_host(images), views=self.views_)
 
     def predict(self, X: Any) -> Array:
@@ -292,6 +296,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         write_review(self, Path(folder), X, class_names, title)
+
+
+def _by(size: tuple[int, ...]) -> str:
+    return " by ".join(map(str, size))
 
 
 def load_classifier(

@@ -18,9 +18,10 @@ def files_named(
 ) -> list[str | None]:
     """The file of a folder that each name of a table means; None for those to skip, that no file has.
 
-    A name may leave out folders or the ending where only one file can be meant, begin with the folder itself, and
-    have backslashes, other capitals or umlauts of another encoding. A name that several files have is refused, and so
-    are a file with two names and, unless they are to be skipped, names that no file has.
+    A name may leave out folders or the ending where only one file can be meant, begin with the folder itself, here or
+    where it was on another machine, and have backslashes, other capitals or umlauts of another encoding. A name that
+    several files have is refused, and so are a file with two names and, unless they are to be skipped, names that no
+    file has.
 
     Examples
     --------
@@ -34,7 +35,9 @@ def files_named(
         if name in exact:
             return {name}
         plain = _plain(name)
-        short = next((plain.removeprefix(start) for start in beginnings if start and plain.startswith(start)), plain)
+        short = next((plain.removeprefix(start) for start in beginnings if start and plain.startswith(start)), None)
+        if short is None:
+            short = plain.partition(f"/{beginnings[-1]}")[2]  # of a folder of the same name
         return meant.get(plain) or meant.get(short) or set()
 
     found = {name: candidates(name) for name in listed}
@@ -69,6 +72,11 @@ def note_on_missing(listed: Sequence[str], files: Sequence[str | None]) -> list[
         return []
     are = counted(len(missing), "file of the table is", "files of the table are")
     return [f"{are} not in the folder and left out: {some_of(missing, _NAMED)}."]
+
+
+def note_on_nameless(n: int) -> list[str]:
+    """A sentence on lines of a table that name no file."""
+    return [f"{counted(n, 'line of the table names', 'lines of the table name')} no file; left out."] if n else []
 
 
 def _refuse_missing(missing: list[str], n: int, folder: Path, skip: bool) -> None:

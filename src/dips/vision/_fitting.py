@@ -28,7 +28,7 @@ from dips.vision import _distributed
 from dips.vision._augment import Augmentation
 from dips.vision._fixmatch import FixMatch
 from dips.vision._freematch import FreeMatch
-from dips.vision._image_pool import ImagePool, Scaling
+from dips.vision._image_pool import ImagePool, Scaling, on_host
 from dips.vision._images import as_images
 from dips.vision._method import Method
 from dips.vision._networks import NETWORKS, build_network, check_answers, check_network
@@ -181,7 +181,7 @@ def _validation(
         return None
     truth, classes = true_labels(y, labels.classes), labels.classes.tolist()
     codes = np.array([classes.index(label) if label in classes else UNLABELED for label in truth.tolist()])
-    return torch.as_tensor(as_images(X, n_channels), device=device), codes
+    return on_host(as_images(X, n_channels)).to(device), codes
 
 
 def _brought_scaling(

@@ -21,7 +21,7 @@ from dips._tools.wording import counted, option, some_of
 from dips.datasets._download import cache_folder
 from dips.exceptions import InputError
 from dips.vision._image_pool import is_too_large
-from dips.vision._images import as_images
+from dips.vision._images import LEAST_SIDE, as_images
 
 AUTO = "auto"
 _LARGE, _MIXED = 128, 96  # pixels: a size up to the first is kept if most images have it, else all get the second
@@ -121,7 +121,7 @@ def _tried(read: Any, *arguments: Any) -> Any:
     try:
         return read(*arguments)
     except Exception as error:  # Pillow's readers say in many ways that a file is damaged
-        return str(error).partition(" '")[0].strip() or type(error).__name__
+        return str(error).partition(" '")[0].strip().removesuffix(":") or type(error).__name__
 
 
 def _in_memory(n: int, shape: tuple[int, ...], parts: Iterator[Any]) -> tuple[Array, dict[str, str]]:
@@ -167,8 +167,16 @@ def _chosen_size(headers: dict[str, Header], size: tuple[int, int] | str | None)
             f"The images have {len(sizes)} different sizes, such as {some}; choose one with {option('size')}=."
         )
     usual, n = sizes.most_common(1)[0]
+    if size is None or 2 * n > sizes.total():
+        _refuse_tiny(usual)
     is_kept = size is None or (2 * n > sizes.total() and max(usual) <= _LARGE)
     return usual if is_kept else (_MIXED, _MIXED)
+
+
+def _refuse_tiny(size: tuple[int, int]) -> None:
+    if min(size) < LEAST_SIDE:
+        found = f"The images are {size[0]} by {size[1]} pixels, and networks need at least {LEAST_SIDE} by {LEAST_SIDE}"
+        raise InputError(f"{found}; enlarge them with {option('size')}.")
 
 
 def _chosen_mode(headers: dict[str, Header], mode: str) -> str:

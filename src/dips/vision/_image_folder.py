@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from dips._tools.arrays import Array
 from dips._tools.warnings import warn
 from dips._tools.wording import counted, some_of
 from dips.exceptions import InputError
-from dips.vision._file_names import files_named, note_on_missing
+from dips.vision._file_names import files_named, note_on_missing, note_on_nameless
 from dips.vision._image_files import listed, read_images
 
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
@@ -47,11 +48,21 @@ def notes_on_other_files(folder: Path) -> list[str]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Files of a folder and its subfolders, but not hidden ones, relative to the folder."""
-    for path in folder.rglob("*"):
-        name = path.relative_to(folder)
-        if not any(part.startswith(".") for part in name.parts) and path.is_file():
-            yield name
+    """Files of a folder and its subfolders, but not hidden ones, relative to the folder.
+
+    A link to a folder is followed, unless it leads back to a folder that it is in. A link that leads nowhere counts as
+    a file, so that it is named among those that cannot be read.
+    """
+    inside = {str(folder): {os.path.realpath(folder)}}  # by folder, those that it is in, and itself
+    for place, folders, files in os.walk(folder, followlinks=True):
+        above = inside.pop(place)
+        real = {name: os.path.realpath(os.path.join(place, name)) for name in folders if not name.startswith(".")}
+        folders[:] = [name for name, leads_to in real.items() if leads_to not in above]
+        inside |= {os.path.join(place, name): above | {real[name]} for name in folders}
+        for name in files:
+            path = Path(place, name)
+            if not name.startswith(".") and (path.is_file() or path.is_symlink()):
+                yield path.relative_to(folder)
 
 
 def _is_image(path: Path) -> bool:
@@ -129,17 +140,34 @@ def _labels_of(
     table = labels if isinstance(labels, pd.DataFrame) else _table_of(Path(labels))
     if table.shape[1] < 2:
         raise InputError(f"The table of labels needs two columns, file and label; got {list(table.columns)}.")
-    named = table.iloc[:, 0].astype(str).tolist()
+    first = table.iloc[:, 0]
+    is_named = first.notna() & (first.astype(str).str.strip() != "")
+    named = first[is_named].astype(str).tolist()
     files = files_named(named, names, folder, skip_missing)
-    given = pd.Series(table.iloc[:, 1].to_numpy(), index=files, dtype=object)
+    given = pd.Series(table.iloc[:, 1][is_named].to_numpy(), index=files, dtype=object)
     y = given[given.index.notna()].reindex(names)
-    return y.where(y.notna(), None), note_on_missing(named, files)
+    notes = [] if isinstance(labels, pd.DataFrame) else _on_missing_words(Path(labels), table)
+    notes += [*note_on_nameless(len(table) - len(named)), *note_on_missing(named, files)]
+    return y.where(y.notna(), None), notes
+
+
+def _on_missing_words(path: Path, table: pd.DataFrame) -> list[str]:
+    """Say which labels were read as "no label" although they are not empty, and how to have them as classes."""
+    written = pd.read_csv(path, dtype=str, keep_default_na=False, usecols=[1]).iloc[:, 0].str.strip()
+    words = written[table.iloc[:, 1].isna().to_numpy() & (written != "").to_numpy()]
+    if words.empty:
+        return []
+    listed = some_of(f"{word!r} ({n:,})" for word, n in words.value_counts().items())
+    return [f"Labels read as missing: {listed}; if one is a class, pass the table as a data frame that holds it."]
 
 
 def _table_of(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(f"labels names {path}, which is not a file; name a CSV file with the columns file and label.")
     try:
-        return pd.read_csv(path, converters={0: str})
+        table = pd.read_csv(path, converters={0: str})
     except ValueError as error:  # also what pandas says of an empty file, and of another encoding
         raise InputError(f"{path} cannot be read as a CSV file with the columns file and label: {error}") from error
+    if table.shape[1] < 2:
+        raise InputError(f"{path} needs two columns, file and label, set apart by a comma; got {list(table.columns)}.")
+    return table

@@ -64,7 +64,7 @@ class ImagePool:
         if scaling is None:
             scaling = Scaling(*(torch.as_tensor(moment, device=device) for moment in pixel_moments(looked_at)))
         return cls(
-            on_host(images) if streamed else torch.as_tensor(images, device=device).contiguous(),
+            on_host(images) if streamed else on_host(images).to(device),
             torch.as_tensor(labels, dtype=torch.long, device=device),
             n_classes,
             scaling,

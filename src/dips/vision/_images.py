@@ -9,7 +9,8 @@ import numpy as np
 from dips._tools.arrays import Array
 from dips.exceptions import InputError
 
-_LEAST_SIDE = 8  # halved three times, one pixel is left
+LEAST_SIDE = 8  # halved three times, one pixel is left
+_HALF_BRIGHT = 127
 
 
 def as_images(X: Any, n_channels: int | None = None) -> Array:
@@ -37,8 +38,10 @@ def as_images(X: Any, n_channels: int | None = None) -> Array:
             f"Images of shape {images.shape} seem to have their channels first; put them last with "
             "X.transpose(0, 2, 3, 1)."
         )
-    if min(images.shape[1:3]) < _LEAST_SIDE:
-        raise InputError(f"Images must be at least {_LEAST_SIDE} pixels high and wide; got {images.shape[1:3]}.")
+    if min(images.shape[1:3]) < LEAST_SIDE:
+        is_one = np.ndim(X) == 3 and images.shape[2] in (1, 3, 4)
+        got = f"{images.shape[1:3]}{'; one image alone is X[None]' if is_one else ''}"
+        raise InputError(f"Images must be at least {LEAST_SIDE} pixels high and wide; got {got}.")
     if n_channels is not None and images.shape[3] != n_channels:
         raise InputError(f"The network was trained on images of {n_channels} channels; these have {images.shape[3]}.")
     return images
@@ -53,6 +56,8 @@ def _way_to_bytes(images: Array) -> str:
         way = "scale them to 0 to 255 first, all by the same rule"
     elif images.dtype.kind in "iu" and high <= 255:
         way = "use X.astype('uint8')"
+    elif _HALF_BRIGHT < high <= 255:  # as large as bytes, so they are not brightened by what is brightest among them
+        way = "use X.round().astype('uint8')"
     else:
         way = f"use (X * (255 / {max(high, 1):.6g})).round().astype('uint8'), with the same factor for all images"
     return f" from {low:.6g} to {high:.6g}; {way}"

@@ -236,6 +236,8 @@ class ImageRounds:
 
     def _state(self) -> dict[str, Any]:
         training = self.training
+        if np.isnan(float(training.loss)):
+            training.refuse_to_go_on()
         state = {"step": training.n_done, "loss": float(training.loss), "coverage": float(training.coverage)}
         if self.validation is not None:
             images, labels = self.validation

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -206,7 +207,17 @@ class Training:
         """Class probabilities (m, C) of images, or of rows of the pool, by the averaged network; no augmentation."""
         images = self.pool.images if images is None else images
         with self.on_stream():
-            return predict(self.averaged, self.pool.scaling, images, rows)
+            p = predict(self.averaged, self.pool.scaling, images, rows)
+        if np.isnan(p).any():
+            self.refuse_to_go_on()
+        return p
+
+    def refuse_to_go_on(self) -> NoReturn:
+        """Say that the training has diverged: what it gives from now on is no number."""
+        raise InputError(
+            f"The training has diverged: after {self.n_done:,} steps the network answers with what is no number. Train "
+            f"with a smaller learning rate than lr={self.recipe.schedule.lr:g}."
+        )
 
     def is_sure(self, p: Array) -> Array:
         """Mask (m,) of the images whose pseudo-label the method would use, given their probabilities (m, C)."""
