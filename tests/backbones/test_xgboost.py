@@ -131,6 +131,18 @@ def test_a_random_forest_is_refused():
         fit_and_watch(XGBRFClassifier(n_jobs=1), *table(2))
 
 
+@pytest.mark.parametrize("save_best", [False, True])
+def test_a_callback_that_stops_early_is_refused_unless_only_the_best_rounds_stay(save_best):
+    from xgboost.callback import EarlyStopping
+
+    estimator = xgboost(callbacks=[EarlyStopping(2, save_best=save_best)])
+    if save_best:
+        find_backbone(estimator).check(estimator)
+    else:
+        with pytest.raises(ValueError, match=r"EarlyStopping\(...\)\]\) grows rounds that its predictions leave out"):
+            find_backbone(estimator).check(estimator)
+
+
 def test_an_objective_without_probabilities_is_refused():
     with pytest.raises(ValueError, match=r"XGBClassifier\(objective='binary:hinge'\) gives no probabilities; use one"):
         fit_and_watch(xgboost(objective="binary:hinge"), *table(2))

@@ -84,6 +84,11 @@ def test_the_likely_range_is_where_the_likelihood_is_near_its_best():
     assert 0.2 < high < 0.21
 
 
+def test_the_likely_range_holds_the_best_rate_however_much_worse_the_others_are():
+    rates = np.linspace(0, 0.6, 31)
+    assert likely_range(rates, -1e5 * np.abs(rates - rates[1])) == (rates[1], rates[1])
+
+
 def test_many_labels_are_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr("dips._beliefs.noise._MAX_ROWS", 300)
     p, _, labels = made(3000, 2, 0.2)

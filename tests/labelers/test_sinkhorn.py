@@ -92,6 +92,21 @@ def test_the_slack_stands_for_bounds_on_the_classes(share, monkeypatch):
     np.testing.assert_allclose(mass, solved.x.reshape(10, 3), atol=2e-3)
 
 
+@pytest.mark.parametrize(("n", "n_classes", "share"), [(50, 3, 0.5), (300, 2, 1.0), (1000, 5, 1 / 3)])
+def test_an_allocation_is_the_one_that_scaling_the_whole_kernel_gives(n, n_classes, share):
+    rng = np.random.RandomState(0)
+    p, frequencies = rng.dirichlet(np.full(n_classes, 0.3), size=n), rng.dirichlet(np.full(n_classes, 3.0))
+    kernel = np.ones((n + 1, n_classes + 1))  # the last row and column are the slack
+    kernel[:n, :n_classes] = np.exp((p - 1) / regularization(n, n_classes))
+    rows, columns = np.append(np.ones(n), 0.2 * share * n), n * np.append(1.1 * share * frequencies, 1 - 0.9 * share)
+    of_rows = np.ones(n + 1)
+    for _ in range(20_000):
+        of_columns = columns / (of_rows @ kernel)
+        of_rows = rows / (kernel @ of_columns)
+    plan = of_rows[:, None] * kernel * of_columns
+    np.testing.assert_allclose(allocate(p, frequencies, share, max_iter=20_000), plan[:n, :n_classes], atol=1e-4)
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1, 12), st.integers(2, 6), st.floats(0.05, 1), st.floats(0.05, 20), st.integers(0, 10_000))
 def test_an_allocation_keeps_within_its_bounds(n, n_classes, share, concentration, seed):

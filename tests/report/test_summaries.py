@@ -9,7 +9,7 @@ from dips._report.points import _MAX_POINTS, short
 from dips._report.quality import _calibration, _roc
 from dips._study import audit
 from dips._tools.files import without_nan
-from dips._tools.shares import wilson
+from dips._tools.shares import calibration_of, wilson
 from tests.patients import patients
 
 
@@ -130,6 +130,17 @@ def test_a_calibrated_model_lies_on_the_diagonal():
     codes = (rng.rand(p.size) < p).astype(int)
     for group in _calibration(codes, np.column_stack([1 - p, p]), 1):
         assert group["said"] == pytest.approx(group["seen"], abs=0.03)
+
+
+def test_the_calibration_of_equal_probabilities_does_not_depend_on_the_order_of_the_rows():
+    p, is_positive = np.repeat([0.3, 0.6], [100, 40]), np.repeat([1, 0, 1, 0], [30, 70, 24, 16]) == 1
+    order = np.random.RandomState(0).permutation(p.size)
+    for rows in (np.arange(p.size), order):
+        groups = calibration_of(p[rows], is_positive[rows])
+        assert [(g["said"], g["seen"], g["n"]) for g in groups] == [
+            (pytest.approx(0.3), 0.3, 100),
+            (pytest.approx(0.6), 0.6, 40),
+        ]
 
 
 def test_lines_begin_and_end_where_they_should():

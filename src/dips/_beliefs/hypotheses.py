@@ -23,7 +23,7 @@ _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
 _BELOW_HALF = 0.99  # the highest rate of being mistaken for a rare class; at about 1, half of its labels are wrong
-_P_UNEVEN = 0.1  # prior probability that the noise is not even
+_P_UNEVEN = 0.1  # beside 0.9 of even noise: that one class is mistaken; of three on, as much that all are for one
 _LEAST_FACTOR = 2.0  # how much better than symmetric noise another kind must explain the labels to be believed at all
 
 

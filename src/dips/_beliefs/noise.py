@@ -167,10 +167,10 @@ def evidence(p: Array, usual: Array) -> Array:
 
 
 def likely_range(rates: Array, log_likelihood: Array) -> tuple[float, float]:
-    """Return the range of rates that explain the labels nearly as well as the best."""
-    fine = np.linspace(rates[0], rates[-1], 500)
+    """Return the range of rates that explain the labels nearly as well as the best, which is one of them."""
+    fine, best = np.linspace(rates[0], rates[-1], 500), rates[log_likelihood.argmax()]
     inside = fine[np.interp(fine, rates, log_likelihood - log_likelihood.max()) >= -_INTERVAL_DROP]
-    return float(inside.min()), float(inside.max())
+    return float(inside.min(initial=best)), float(inside.max(initial=best))
 
 
 def _likely_range_of_all(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:

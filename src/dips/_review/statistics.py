@@ -70,13 +70,14 @@ def kappa(first: Sequence[Any], second: Sequence[Any]) -> Estimate | None:
     if n == 0:
         return None
     labels = {label: k for k, label in enumerate(dict.fromkeys([*first, *second]))}
-    p = np.zeros((len(labels), len(labels)))
+    if len(labels) == 1:
+        return None
+    counts = np.zeros((len(labels), len(labels)))
     for a, b in zip(first, second, strict=True):
-        p[labels[a], labels[b]] += 1 / n
+        counts[labels[a], labels[b]] += 1
+    p = counts / n
     rows, columns = p.sum(axis=1), p.sum(axis=0)
     seen, by_chance = float(np.trace(p)), float(rows @ columns)
-    if by_chance >= 1:
-        return None
     value = (seen - by_chance) / (1 - by_chance)
     # Fleiss, Cohen and Everitt (1969), equation 13
     on = sum(p[i, i] * ((1 - by_chance) - (rows[i] + columns[i]) * (1 - seen)) ** 2 for i in range(len(labels)))

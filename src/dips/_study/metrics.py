@@ -67,7 +67,7 @@ def _balanced_accuracy(codes: Array, p: Array, positive: int) -> Callable[[Array
 
 
 def _f1(codes: Array, p: Array, positive: int) -> Callable[[Array], float]:
-    """Two classes: of the positive one. More: the mean over the classes that the rows hold."""
+    """Two classes: of the positive one. More: the mean over the classes that rows have or are predicted to have."""
     predicted, n_classes = p.argmax(axis=1), p.shape[1]
     right = predicted == codes
 

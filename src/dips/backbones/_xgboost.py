@@ -48,10 +48,10 @@ class XGBoost(StagedBackbone):
                 f'{name}(booster="gblinear") cannot be replayed round by round, so it has no learning dynamics; '
                 'use booster="gbtree", or curator="auto".'
             )
-        if params["early_stopping_rounds"] is not None:
+        if (stopping := _early_stopping(params)) is not None:
             raise InputError(
-                f"{name}(early_stopping_rounds={params['early_stopping_rounds']}) grows rounds that its predictions "
-                'leave out, so it has no learning dynamics; choose n_estimators instead, or curator="auto".'
+                f"{name}({stopping}) grows rounds that its predictions leave out, so it has no learning dynamics; "
+                'choose n_estimators instead, or curator="auto".'
             )
         if any(c.__name__ == "XGBRFClassifier" for c in type(estimator).__mro__):
             raise InputError(
@@ -199,6 +199,14 @@ class XGBoost(StagedBackbone):
         if missing is not None:
             model.missing = float(missing)
         return model
+
+
+def _early_stopping(params: dict[str, Any]) -> str | None:
+    """Return the setting because of which predictions leave out the last rounds; None where they use all."""
+    if params["early_stopping_rounds"] is not None:
+        return f"early_stopping_rounds={params['early_stopping_rounds']}"
+    callbacks = [c for c in params["callbacks"] or () if type(c).__name__ == "EarlyStopping"]
+    return "callbacks=[EarlyStopping(...)]" if any(not c.save_best for c in callbacks) else None
 
 
 @contextmanager

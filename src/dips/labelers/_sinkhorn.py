@@ -15,7 +15,10 @@ _BLOCK = 16_384  # rows: what is computed of them stays in the cache
 _LEAST = 1e-300  # a column that nobody reaches in double precision climbs by this factor an iteration
 
 Blocks = Callable[[], Iterable[tuple[Array, Array]]]
-"""Rows to share out: minus their costs over the regularization (columns, rows), and their mass (rows,)."""
+"""Rows to share out: minus their costs over the regularization (columns, rows), and their mass (rows,).
+
+The former are overwritten, so each call makes them anew.
+"""
 
 
 def allocate(
@@ -31,7 +34,7 @@ def allocate(
     lower, upper = share * _LOWER * frequencies, share * _UPPER * frequencies
     # A slack column takes what rows keep back, a slack row fills what classes leave open; both cost nothing.
     column_mass = np.append(n * upper, n * (1 - lower.sum()))
-    slack_row = np.zeros((n_classes + 1, 1)), np.array([n * (upper.sum() - lower.sum())])
+    slack = np.array([n * (upper.sum() - lower.sum())])
     reg = regularization(n, n_classes)
 
     def log_kernel(rows: slice) -> Array:
@@ -41,7 +44,7 @@ def allocate(
         return block
 
     def blocks() -> Iterator[tuple[Array, Array]]:
-        yield slack_row
+        yield np.zeros((n_classes + 1, 1)), slack
         for rows in _parts(n):
             yield log_kernel(rows), np.ones(1)
 
