@@ -39,7 +39,7 @@ function labelsOf(about, card) {
   const { given, suggested, p_wrong: wrong } = card.label;
   box.append(make("span", { class: "tag given" }, "given ", make("b", {}, about.classes[given])));
   if (suggested >= 0) box.append(make("span", { class: "tag suggested" }, "suggested ", make("b", {}, about.classes[suggested])));
-  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, percent(wrong))));
+  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, `${percentOf(1000 * wrong)} %`)));
   const rank = card.label.suspicion;
   const unsuspected = card.label.opens ? "Not a suspect, but one of the least believed labels of its class. It is here to learn which classes go wrong." : "Not a suspect. It is here to learn how many errors are missed.";
   box.append(make("p", { class: "why" }, rank ? `${card.label.useful ? "Ranked" : "Suspect"} number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
