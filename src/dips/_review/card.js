@@ -99,7 +99,7 @@ function pictureOf(about, card) {
   const near = card.neighbours.map((n, k) => {
     const label = card.label ? card.label.neighbours[k] : null;
     const image = make("img", { class: `picture${few}`, src: n.picture, alt: label === null ? `a similar ${about.unit}` : `a similar ${about.unit}, given ${label}` });
-    return make("figure", {}, image, make("figcaption", {}, label === null ? "" : label));
+    return make("figure", {}, image, make("figcaption", label === null ? {} : { title: label }, label ?? ""));
   });
   const groups = comparedClasses(about, card).map((c) => {
     const shown = (about.examples[c] || []).map((src) => make("img", { class: `picture${few}`, src, alt: `a typical ${about.classes[c]}` }));
