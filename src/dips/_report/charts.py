@@ -74,7 +74,7 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
         x, x_low, x_high = (frame.at(row[k], 0)[0] for k in ("value", "low", "high"))
         css = row["css"]
         parts += [
-            Markup('<text class="name {}" x="240" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 34)),
+            Markup('<text class="name {}" x="240" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 36)),
             Markup('<line class="whisker {}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(css, x_low, x_high, y, y),
             Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(css, x, y),
         ]
