@@ -97,7 +97,8 @@ def test_an_audit_of_labels_with_little_noise_ranks_them_without_a_verdict(place
     assert f". Listed {n_listed} most likely to be wrong: a ranking" in out
     assert dips(["audit", *options, "--report", str(tmp_path / "page.html"), "--top", "1"]) == 0
     assert ("These are the first 1 of" in said(capsys)[0]) == (len(listed) > 1)
-    assert "dips review RUN  (RUN is the folder that dips fit writes)" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "<code>dips review RUN</code> (RUN is the folder that dips fit writes)" in page
     said(capsys)
     assert dips(["audit", *options, "--json"]) == 0
     told = json.loads(said(capsys)[0])

@@ -176,5 +176,14 @@ test("the cheapest threshold follows the costs, and is the nearest to one half w
 
 test("a threshold is said in words", () => {
   const words = lineInWords(thresholds.rows[1], thresholds, "ill", 3, 2);
-  assert.equal(words, "At 0.4 it finds 4 of 5 ill, misses 1, and raises 4 false alarms among 20 others: cost 11.");
+  assert.equal(words, "At 0.4 it finds 4 of 5 rows labeled ill, misses 1, and raises 4 false alarms among 20 others: cost 11.");
+});
+
+test("one false alarm is not several", () => {
+  const row = { threshold: 0.5, found: 4, missed: 1, alarms: 1 };
+  assert.match(lineInWords(row, thresholds, "ill", 3, 2), / raises 1 false alarm among /);
+});
+
+test("no probability is said to be certain", () => {
+  assert.deepEqual([1000, 996, 995, 994, 455, 5, 4, 0].map(logic.percentOf), ["over 99", "over 99", "over 99", "99", "46", "1", "under 1", "under 1"]);
 });

@@ -51,6 +51,21 @@ def many_classes(place):
     return fit(frame.assign(outcome=decades), target="outcome", out=place / "run", time_limit=1e-6)
 
 
+def long_names(place):
+    """Names of columns and classes without a place to break them, from right to left, and with pictures."""
+    frame, _ = patients(n=140, n_labeled=140, noise=0.15)
+    named = frame.rename(columns={"age": "AgeOfThePatientInYearsAtTheTimeOfTheFirstVisit" * 2, "dose": "عمر المريض 💊"})
+    classes = {"ill": "i" * 120, "well": "a class whose name is a whole sentence, with commas, that goes on and on"}
+    return fit(named.assign(outcome=frame["outcome"].map(classes)), target="outcome", out=place / "run", rounds=2)
+
+
+def faultless(place):
+    """A table without a suspect."""
+    frame, _ = patients(n=140, n_labeled=140, noise=0)
+    clear = frame.assign(dose=(frame["outcome"] == "ill").astype(float) + frame["dose"] / 100)
+    return fit(clear, target="outcome", out=place / "run", time_limit=1e-6)
+
+
 def large(place, n=30_000):
     frame, _ = patients(n=n, n_labeled=n)
     path = place / "large.html"

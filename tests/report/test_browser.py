@@ -9,7 +9,7 @@ import pytest
 from dips import read_corrections
 from tests.chromium import PICTURES, complaints, new_browser, set_screen
 
-from .pages import hostile, hostile_images, images, large, many_classes, ordinary
+from .pages import faultless, hostile, hostile_images, images, large, long_names, many_classes, ordinary
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed; see make browser-test")
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
@@ -207,8 +207,50 @@ def test_many_classes_do_not_scroll_the_page_sideways_either(browser, tmp_path):
     assert len(browser.find_elements("css selector", ".confusion tbody tr")) == 7
 
 
+def test_long_names_stay_in_their_places(browser, tmp_path):
+    opened(browser, long_names(tmp_path).report, width=390)
+    browser.execute_script("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    opened(browser, tmp_path / "run" / "report.html")
+    inside = "const [a, b] = [...arguments].map((e) => e.getBoundingClientRect()); return a.right <= b.right + 1"
+    select = find(browser, "#table tbody select")
+    assert browser.execute_script(inside, select, select.find_element("xpath", ".."))
+    for cell in browser.find_elements("css selector", "#panel td"):
+        assert browser.execute_script(inside, cell, find(browser, "#panel"))
+    picture(browser, "long_names")
+
+
+def test_without_a_suspect_there_is_nothing_to_search_or_to_save(browser, tmp_path):
+    opened(browser, faultless(tmp_path).report)
+    assert data(browser)["points"]["n_suspects_all"] == 0
+    assert find(browser, "#table").text == "No label is suspect."
+    assert not any(find(browser, f"#{part}").is_displayed() for part in ("search", "export", "next", "meanings"))
+
+
+def test_numbers_of_the_table_are_explained_below_it(browser, page):
+    opened(browser, page)
+    titles = [t.strip(" ▲▼") for t in texts(browser, "#table th button")]
+    explained = [t for t in titles if t.endswith(" %")]
+    assert explained
+    assert all(f"{t}: the probability" in find(browser, "#meanings").text for t in explained)
+
+
+def test_the_row_beside_the_map_is_marked_on_it(browser, page):
+    pixels = "const c = document.getElementById('canvas'); return c.toDataURL()"
+    opened(browser, page)
+    before = browser.execute_script(pixels)
+    find(browser, "#canvas").send_keys(Keys.ARROW_UP)
+    first = next(i for i, rank in enumerate(data(browser)["points"]["rank"]) if rank == 1)
+    find(browser, f"#table tr[data-point='{first}']").click()
+    assert browser.execute_script(pixels) == before
+
+
 def test_it_prints(browser, page):
     opened(browser, page)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert find(browser, "#page").is_displayed()  # how many of the suspects are on paper
+    assert not find(browser, "#next").is_displayed()
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
     assert pdf.startswith(b"%PDF")
     if PICTURES:

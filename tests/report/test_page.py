@@ -11,7 +11,7 @@ import pytest
 from dips._report import render
 from dips._report.charts import nice_ticks
 from dips._report.page import inert_json
-from dips._report.words import headline
+from dips._report.words import headline, next_steps
 
 from .pages import HOSTILE, hostile, large, ordinary
 
@@ -137,6 +137,34 @@ def test_a_gain_is_only_called_one_if_its_interval_says_so(run, low, high, words
         model["chosen"] = model["name"] == "curated"
         model["test"]["accuracy"]["gain"] = {"value": (low + high) / 2, "low": low, "high": high}
     assert words in headline(summary)["model"]
+
+
+def with_gain(run, metric, low, high):
+    """The summary of a run whose kept model gains this much."""
+    summary = json.loads(json.dumps(run.summary)) | {"metric": metric}
+    for model in summary["models"]:
+        for score in model["test"].values():
+            score["gain"] = {"value": (low + high) / 2, "low": low, "high": high}
+        model["test"]["roc_auc"]["low"] = 0.6
+    return summary
+
+
+def test_a_model_that_did_worse_is_not_recommended_without_a_word(run):
+    better, worse = (" ".join(next_steps(with_gain(run, "accuracy", *gain))) for gain in ((0.1, 0.2), (-0.2, -0.1)))
+    assert "dips predict RUN" in better
+    assert "dips predict RUN" not in worse
+    assert "its accuracy is clearly worse than the plain model's" in worse
+
+
+def test_a_smaller_loss_is_not_shown_with_a_sign_that_says_the_opposite(run):
+    page = render(with_gain(run, "log_loss", 0.1, 0.2))
+    assert ", 0.150 better than plain" in page
+    assert "0.150 against plain" not in page
+
+
+def test_commands_are_shown_as_something_to_type(page):
+    assert "<code>dips review RUN</code>" in page
+    assert "<code>dips predict RUN new.csv -o predictions.csv</code>" in page
 
 
 def test_a_page_can_be_written_again_from_the_folder(run, page):

@@ -13,6 +13,7 @@ from dips._study import fit
 from dips._study.between import compare_runs
 from dips._study.reviewing import server_of_run
 from tests.chromium import complaints, new_browser, picture, set_screen
+from tests.patients import patients
 from tests.report.pages import HOSTILE, hostile_table
 
 from .reviews import correct, decide, large_material, server_in
@@ -229,6 +230,34 @@ def test_two_tabs_count_one_decision_each(browser, serve):
     assert server.desk.progress("anna")["looked"] == 1  # both saw the same row
     browser.close()
     browser.switch_to.window(browser.window_handles[0])
+
+
+def test_a_suggested_class_without_a_key_is_offered_nevertheless(browser, tmp_path):
+    frame, _ = patients(n=260, n_labeled=260, noise=0)
+    steps = (frame["age"] - 20) // 5
+    names = np.array([f"from {20 + 5 * k}, and a long name that takes a button as wide as a phone" for k in range(14)])
+    given = names[np.where(np.arange(260) % 8 == 0, (steps + 1 + np.arange(260) % 13) % 14, steps)]
+    table = frame.assign(outcome=given, ward=(steps + 0.5))
+    server = server_of_run(fit(table, target="outcome", out=tmp_path / "run", time_limit=1e-6), reviewer="Anna")
+    server.start()
+    opened(browser, server, width=390, height=700)
+    boxes = "const [b, a] = [...arguments].map((e) => e.getBoundingClientRect());"
+    inside = f"{boxes} return a.top <= b.top + 1 && b.bottom <= a.bottom + 1"
+    material, offered = server.desk.material, []
+    for row in server.desk.queue.rows[:25]:
+        to_row(browser, row)
+        code = material.account["suggested"].iloc[material.position[row]]
+        is_offered = code >= 0 and code not in material.class_keys.values()
+        if code >= 0:
+            button = find(browser, "#answers .is-suggested:not([hidden])")
+            assert button.get_attribute("title") == material.classes[code]
+            assert browser.execute_script(inside, button, find(browser, "#answers"))
+        offered += [(row, "label", material.classes[code])] if is_offered else []
+        press(browser, "a" if is_offered else "j")
+    to_row(browser, server.desk.queue.rows[25])
+    assert offered
+    assert events(server) == offered
+    server.stop()
 
 
 def test_a_phone_is_wide_enough(browser, serve):

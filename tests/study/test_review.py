@@ -94,6 +94,16 @@ def test_two_runs_are_compared_on_the_same_rows(before, after):
     assert comparison["suspects"]["n_stayed"] == stayed == len(before.suspects()) - comparison["suspects"]["n_gone"]
 
 
+def test_the_page_of_two_runs_names_the_models_as_the_report_does_and_cuts_no_line(before, after):
+    comparison = compare_runs(before, after)
+    page = render_difference(comparison)
+    for run, about in zip((before, after), comparison["runs"], strict=True):
+        kept = next(m["title"] for m in run.summary["models"] if m["chosen"])
+        assert about["kept"] == kept
+        assert f"<td>{kept}</td>" in page
+    assert "before, all rows that both held out</text>" in page
+
+
 def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsys):
     assert dips(["compare", str(before.folder), str(after.folder)]) == 0
     out = capsys.readouterr().out

@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46, 10, 10, 38
 _MAX_NAMES = 11  # under bars
+_LETTERS = 52  # under a chart of shares
+_SHORT = 3  # letters that fit under each of ten bins
 _TURNED = 14  # more height for names that are turned
 
 
@@ -45,7 +47,7 @@ def line_chart(
             )
         )
     for x, low, high in spans:
-        (x0, y0), (_, y1) = frame.at(x, low), frame.at(x, high)
+        (x0, y0), (_, y1) = frame.at(x, min(low, most)), frame.at(x, min(high, most))
         parts.append(Markup('<line class="span" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(x0, y0, y1))
     for css, points in lines:
         path = " ".join(f"{x},{y}" for x, y in (frame.at(*p) for p in points))
@@ -72,7 +74,7 @@ def whisker_chart(rows: Sequence[dict[str, Any]], x_title: str, *, title: str, p
         x, x_low, x_high = (frame.at(row[k], 0)[0] for k in ("value", "low", "high"))
         css = row["css"]
         parts += [
-            Markup('<text class="name {}" x="240" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 34)),
+            Markup('<text class="name {}" x="240" y="{}">{}</text>').format(css, y + 4, cut(row["label"], 36)),
             Markup('<line class="whisker {}" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(css, x_low, x_high, y, y),
             Markup('<circle class="dot {}" cx="{}" cy="{}" r="5"/>').format(css, x, y),
         ]
@@ -95,13 +97,8 @@ def share_chart(
         corners = [frame.at(k + side, share) for k, share in enumerate(shares) for side in (0, 1)]
         path = " ".join(f"{x},{y}" for x, y in corners)
         parts.append(Markup('<polyline class="line {}" points="{}"/>').format(css, path))
-    written = [(float(k), edge) for k, edge in enumerate(edges)] or [(k + 0.5, name) for k, name in enumerate(names)]
-    if edges and len(names) > len(edges) - 1:
-        written.append((len(names) - 0.5, names[-1]))  # missing values have a place of their own
-    room = 60 // len(written)  # letters
-    fits = max(len(name) for _, name in written) <= room
-    if edges and not fits:
-        written = written[::2]
+    written = _edges(names, edges) if edges else [(k + 0.5, name) for k, name in enumerate(names)]
+    fits = max(len(name) for _, name in written) <= _LETTERS // len(written)
     for at, name in written:
         x, y = frame.at(at, 0)
         if fits or edges:
@@ -111,6 +108,15 @@ def share_chart(
             turned = Markup('<text class="tick end" transform="translate({} {}) rotate(-28)">{}</text>')
             parts.append(turned.format(x + 4, y + 14, cut(name, 13)))
     return _svg(width, height + (0 if fits or edges else _TURNED), title, parts)
+
+
+def _edges(names: Sequence[str], edges: Sequence[str]) -> list[tuple[float, str]]:
+    """Where edges of bins are written: every second one, as the last stands left of its place; and what is missing."""
+    written = [(float(k), edge) for k, edge in enumerate(edges)]
+    every = 1 if max(map(len, edges)) <= _SHORT else 2
+    if len(names) > len(edges) - 1:  # missing values have a bin of their own, narrower than its name
+        return [*written[:-every:every], (float(len(names)), names[-1])]
+    return written[::every]
 
 
 def growth_chart(

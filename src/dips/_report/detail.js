@@ -74,12 +74,12 @@ function valuesTable(data, i) {
   const { points, classes } = data;
   const other = points.suggested[i] >= 0 ? points.suggested[i] : classes.length === 2 ? 1 - points.label[i] : -1;
   const compared = [points.label[i], ...(other >= 0 ? [other] : [])];
-  const head = make("tr", {}, make("th", {}, ""), make("th", {}, "this row"), ...compared.map((c) => make("th", {}, `typical ${classes[c]}`)));
+  const head = make("tr", {}, make("td"), make("th", { scope: "col" }, "this row"), ...compared.map((c) => make("th", { scope: "col" }, `typical ${cut(classes[c], 40)}`)));
   const rows = points.values.map((column, j) => {
     const value = valueAt(column, i);
     const typical = compared.map((c) => points.typical[c][j]);
     const like = typical.length === 2 && typical[0] !== typical[1] && value === typical[1];
-    return make("tr", {}, make("th", {}, ...softly(column.name)), make("td", like ? { class: "differs" } : {}, value || "–"), ...typical.map((t) => make("td", { class: "fine" }, t || "–")));
+    return make("tr", {}, make("th", { scope: "row" }, ...softly(column.name)), make("td", like ? { class: "differs" } : {}, value || "–"), ...typical.map((t) => make("td", { class: "fine" }, t || "–")));
   });
   return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
 }
@@ -95,7 +95,7 @@ function describe(data, curves, i) {
   labels.append(make("span", {}, given, make("b", {}, classes[points.label[i]])));
   if (points.suggested[i] >= 0) labels.append(make("span", {}, "suggested: ", make("b", {}, classes[points.suggested[i]])));
   box.append(labels);
-  const wrong = wrongAt(points, i) >= 0 ? [`wrong with a probability of ${Math.round(points.wrong[i] / 10)} %`] : [];
+  const wrong = wrongAt(points, i) >= 0 ? [`wrong with a probability of ${percentOf(points.wrong[i])} %`] : [];
   const learned = points.watched ?? true ? [`confidence ${(points.confidence[i] / 1000).toFixed(2)}`, `uncertainty ${(points.aleatoric[i] / 1000).toFixed(2)}`] : [];
   const measured = [...wrong, ...learned].join(", ");
   const why = points.rank[i] > 0 ? `${points.useful[i] ? "Ranked" : "Suspect"} number ${points.rank[i]}: ${reasonOf(data, i)}.` : `${points.useful[i] ? "Useful" : "Suspect"}: ${measured}.`;

@@ -32,6 +32,17 @@ function wrongAt(points, i) {
   return points.wrong ? points.wrong[i] : -1;
 }
 
+/** A probability in whole percent, from thousandths; none is written as if it were certain. */
+function percentOf(thousandths) {
+  const percent = Math.round(thousandths / 10);
+  return percent >= 100 ? "over 99" : percent <= 0 ? "under 1" : String(percent);
+}
+
+/** A text of at most n characters. */
+function cut(text, n) {
+  return text.length > n ? `${text.slice(0, n - 1)}…` : text;
+}
+
 /** About how many of some labels are wrong, in words; nothing where that is not known. */
 function worthOf(points, positions) {
   if (!positions.length || positions.some((i) => wrongAt(points, i) < 0)) return "";
@@ -43,10 +54,9 @@ function worthOf(points, positions) {
 function reasonOf(data, i) {
   const { points, classes, phrases } = data;
   const fill = (phrase, number, label) => phrase.replace("{}", () => number).replace("{label}", () => label);
-  const percent = (thousandths) => Math.round(thousandths / 10);
   const wrong = wrongAt(points, i);
-  const parts = wrong >= 0 ? [fill(phrases.wrong, percent(wrong), "")] : [fill(phrases.learned[points.learned[i]], percent(points.confidence[i]), "")];
-  if (points.unseen[i] >= 0) parts.push(fill(phrases.unseen, percent(points.unseen[i]), classes[points.label[i]]));
+  const parts = wrong >= 0 ? [fill(phrases.wrong, percentOf(wrong), "")] : [fill(phrases.learned[points.learned[i]], percentOf(points.confidence[i]), "")];
+  if (points.unseen[i] >= 0) parts.push(fill(phrases.unseen, percentOf(points.unseen[i]), classes[points.label[i]]));
   const other = wrong >= 0 && wrong < 500 ? phrases.if_wrong : phrases.other;
   parts.push(points.suggested[i] >= 0 ? fill(other, "", classes[points.suggested[i]]) : phrases.no_other);
   return parts.join("; ");
@@ -97,11 +107,11 @@ function tableColumns(data, corrected = new Map()) {
     { title: "given", at: label(points.label) },
     { title: "suggested", at: label(points.suggested) },
   ];
-  if (points.rank.some((rank, i) => rank > 0 && wrongAt(points, i) >= 0)) columns.push({ title: "wrong %", number: true, at: percent(points.wrong) });
-  if (points.watched ?? true) columns.push({ title: "confidence %", number: true, at: percent(points.confidence) });
+  if (points.rank.some((rank, i) => rank > 0 && wrongAt(points, i) >= 0)) columns.push({ title: "wrong %", number: true, means: "the probability that the label is wrong", at: percent(points.wrong) });
+  if (points.watched ?? true) columns.push({ title: "confidence %", number: true, means: "the probability of the label, averaged over the training", at: percent(points.confidence) });
   columns.splice(4, 0, { title: "corrected", choice: true, at: (i) => (corrected.has(i) ? answersOf(classes)[corrected.get(i)] : "") });
   if (points.id.length) columns.splice(2, 0, { title: points.id_names.join(" · "), at: (i) => points.id[i] });
-  if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, at: percent(points.unseen) });
+  if (points.unseen.some((v) => v >= 0)) columns.push({ title: "unseen %", number: true, means: "the probability that models which had not seen it gave the label", at: percent(points.unseen) });
   for (const column of points.values) {
     columns.push({ title: column.name, number: column.kind === "number", fromData: true, at: (i) => valueAt(column, i) });
   }
@@ -170,4 +180,4 @@ function neighbor(xs, ys, isVisible, from, dx, dy) {
   return found;
 }
 
-if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, answersOf, correctionsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, percentOf, cut, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, answersOf, correctionsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

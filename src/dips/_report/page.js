@@ -13,7 +13,7 @@ function start() {
   const map = new LabelMap(data, (i) => byId("panel").replaceChildren(detail(i)));
   const table = new SuspectTable(data, detail, (i) => map.select(i));
   byId("mapnote").textContent = noteOf(data);
-  if (data.thresholds) drawLine(data.thresholds, data.classes[data.positive]);
+  if (data.thresholds) drawLine(data.thresholds, cut(data.classes[data.positive], 30));
   const folds = [...document.querySelectorAll("details.fold")];
   for (const link of document.querySelectorAll("nav a")) {
     link.addEventListener("click", () => {
@@ -24,7 +24,7 @@ function start() {
     if (!table.isSaved) event.preventDefault();
   });
   const first = suspectsOf(data.points)[0];
-  if (first !== undefined) byId("panel").replaceChildren(detail(first));
+  if (first !== undefined) map.select(first);
   const root = document.documentElement;
   const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   byId("theme").addEventListener("click", () => {

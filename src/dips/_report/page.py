@@ -17,11 +17,21 @@ from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.early import as_of_now
 from dips._report.label_words import share_in_short
-from dips._report.words import SHARES, amount, chosen_model, difference, percent, seconds_in_words, title_of
+from dips._report.words import (
+    SHARES,
+    against_plain,
+    amount,
+    chosen_model,
+    difference,
+    percent,
+    seconds_in_words,
+    title_of,
+)
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
 _SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "page.js")  # each builds on those before
 _PERCENT = re.compile(r"(?<=\d) %")
+_COMMAND = re.compile(r"`([^`]+)`")
 _SMALL = 0.3
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -58,7 +68,8 @@ def template(name: str) -> Template:
     )
     environment.globals.update(
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
-        share_in_short=share_in_short, softly=softly, seconds=seconds_in_words,
+        share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
+        against_plain=against_plain,
     )  # fmt: skip
     return environment.get_template(name)
 
@@ -90,6 +101,18 @@ def softly(name: Any) -> Markup:
     'hours_<wbr>per_<wbr>week&lt;b&gt;'
     """
     return Markup("<wbr>").join(escape(part) for part in _SEAMS.split(str(name)))
+
+
+def with_commands(text: str) -> Markup:
+    """Show what stands between backticks as something to type.
+
+    Examples
+    --------
+    >>> str(with_commands("Run `dips fit` on <b>."))
+    'Run <code>dips fit</code> on &lt;b&gt;.'
+    """
+    parts = _COMMAND.split(unparted(text))
+    return Markup("").join(Markup("<code>{}</code>").format(p) if k % 2 else escape(p) for k, p in enumerate(parts))
 
 
 def inert_json(record: Any) -> str:

@@ -39,7 +39,7 @@ class SuspectTable {
   head() {
     const row = make("tr");
     this.shown.forEach((column, j) => {
-      const button = make("button", { type: "button" }, column.title.length > 24 ? `${column.title.slice(0, 23)}…` : column.title);
+      const button = make("button", { type: "button", title: column.means ?? column.title }, cut(column.title, 24));
       button.addEventListener("click", () => {
         [this.descending, this.sortBy, this.page, this.open] = [this.sortBy === j ? !this.descending : false, j, 0, -1];
         this.update();
@@ -47,6 +47,9 @@ class SuspectTable {
       row.append(make("th", { scope: "col", class: column.number ? "num" : "" }, button));
     });
     byId("table").tHead.append(row);
+    const meanings = this.shown.filter((c) => c.means).map((c) => `${c.title}: ${c.means}`);
+    byId("meanings").textContent = meanings.length ? `${meanings.join("; ")}.` : "";
+    byId("suspects").classList.toggle("none", !this.all.length);
   }
 
   rows() {
@@ -93,7 +96,7 @@ class SuspectTable {
     const { pictures, id } = this.data.points;
     if (column.picture) cell.append(picture(this.data, pictures[i], wordsOf(this.data, i), "small"));
     if (column.choice) cell.append(this.choice(i));
-    else if (!column.picture || !id.length) cell.append(column.at(i)); // a name says more than a number
+    else if (!column.picture || !id.length) cell.append(column.means && column.at(i) !== "" ? column.at(i).toFixed(1) : column.at(i)); // a name says more than a number
     return cell;
   }
 
@@ -106,7 +109,7 @@ class SuspectTable {
     select.addEventListener("change", () => {
       if (select.value < 0) this.corrected.delete(i);
       else this.corrected.set(i, Number(select.value));
-      this.isSaved = false;
+      this.isSaved = !this.corrected.size;
       byId("corrections").disabled = !this.corrected.size;
     });
     return select;

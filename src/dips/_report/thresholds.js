@@ -21,8 +21,8 @@ function cheapest(rows, missed, alarm) {
 function lineInWords(row, thresholds, name, missed, alarm) {
   const n = (value) => value.toLocaleString("en", { maximumFractionDigits: 2 });
   const { n_positive, n_rest } = thresholds;
-  const found = `finds ${n(row.found)} of ${n(n_positive)} ${name}, misses ${n(row.missed)}`;
-  return `At ${row.threshold} it ${found}, and raises ${n(row.alarms)} false alarms among ${n(n_rest)} others: cost ${n(costAt(row, missed, alarm))}.`;
+  const found = `finds ${n(row.found)} of ${n(n_positive)} rows labeled ${name}, misses ${n(row.missed)}`;
+  return `At ${row.threshold} it ${found}, and raises ${n(row.alarms)} false alarm${row.alarms === 1 ? "" : "s"} among ${n(n_rest)} others: cost ${n(costAt(row, missed, alarm))}.`;
 }
 
 /** Lets the reader price errors and move the line; it starts at the cheapest. */

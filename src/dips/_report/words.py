@@ -50,7 +50,7 @@ def _steps_of_images(summary: dict[str, Any]) -> list[str]:
         )
         steps.append(
             "Choose the right class under 'corrected', save the corrections, and run the command again with "
-            "--corrections corrections.csv. Or look at them one by one, larger, with  dips review RUN  (RUN is the "
+            "`--corrections corrections.csv`. Or look at them one by one, larger, with `dips review RUN` (RUN is the "
             "folder that dips fit writes)."
             if summary["made"]["command"]
             else "Choose the right class beside an image, save the list as CSV, correct your labels, and train again."
@@ -78,7 +78,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     chosen = chosen_model(summary)
     if labels["n_suspects"]:
         n = min(_FIRST_LOOK, labels["n_suspects"])
-        one_by_one = " Or look at them one by one with  dips review RUN  (RUN is this folder)." if chosen else ""
+        one_by_one = " Or look at them one by one with `dips review RUN` (RUN is this folder)." if chosen else ""
         if looks := first_looks(labels.get("interval")):
             look = f"The suspect labels below are hardly more than guesses. {looks}"
         elif labels.get("worth"):
@@ -87,7 +87,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(
             f"{look} Choose the right label under 'corrected', save the corrections, and run the command again with "
-            "--corrections corrections.csv: checked labels are not doubted again, and the others are judged better."
+            "`--corrections corrections.csv`: checked labels are not doubted again, and the others are judged better."
             f"{one_by_one}"
         )
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
@@ -103,10 +103,15 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             "labels would show more clearly which model is best."
         )
     if chosen is None:
-        steps.append("Train a model without the suspect labels: dips fit, with the same file and target.")
+        steps.append(
+            "Train a model with `dips fit`, with the same file and target. It leaves no label out: each counts as far "
+            "as it is probably right."
+            if summary["points"]["curator"] == "beliefs"
+            else "Train a model without the suspect labels: `dips fit`, with the same file and target."
+        )
     else:
-        use = "Use the model with  dips predict RUN new.csv -o predictions.csv  (RUN is this folder)."
-        steps.append(why_not_to_use(chosen) or use)
+        use = "Use the model with `dips predict RUN new.csv -o predictions.csv` (RUN is this folder)."
+        steps.append(why_not_to_use(chosen) or _why_to_wait(chosen, summary["metric"]) or use)
     return steps
 
 
@@ -118,6 +123,17 @@ def why_not_to_use(chosen: dict[str, Any]) -> str:
     return (
         f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
         f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
+    )
+
+
+def _why_to_wait(chosen: dict[str, Any], metric: str) -> str:
+    """Say that the chosen model did worse than the plain one on the labels as given; empty if it did not."""
+    if chosen["test"][metric]["gain"]["high"] >= 0:
+        return ""
+    return (
+        "Check some suspect labels before you use the model: validation preferred it, but on the held-out labels as "
+        f"given its {title_of(metric)} is clearly worse than the plain model's. If most suspects turn out to be right, "
+        "keep the plain model with `--keep plain`."
     )
 
 
@@ -176,6 +192,20 @@ def difference(metric: str, value: float) -> str:
     """
     text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
     return text.replace("-", "−")
+
+
+def against_plain(metric: str, gain: float) -> str:
+    """Write a gain without a sign, whose meaning depends on the metric.
+
+    Examples
+    --------
+    >>> against_plain("accuracy", 0.012), against_plain("cost", -0.311), against_plain("f1", 0.0)
+    ('1.2 points better than plain', '0.311 worse than plain', 'the same as plain')
+    """
+    size = difference(metric, abs(gain)).lstrip("+")
+    if float(size.split()[0]) == 0:
+        return "the same as plain"
+    return f"{size} {'better' if gain > 0 else 'worse'} than plain"
 
 
 def seconds_in_words(seconds: float) -> str:
@@ -260,11 +290,10 @@ def _model(summary: dict[str, Any]) -> str:
     elif gain["low"] > 0:
         verdict = f"better than the plain model by {difference(metric, gain['value']).lstrip('+')} ({interval})"
     elif gain["high"] < 0:
-        verdict = f"worse than the plain model there ({difference(metric, gain['value'])}; {interval})"
+        verdict = f"worse than the plain model there (gain {difference(metric, gain['value'])}; {interval})"
     else:
-        verdict = (
-            f"which is not clearly different from the plain model ({difference(metric, gain['value'])}; {interval})"
-        )
+        by = difference(metric, gain["value"])
+        verdict = f"which is not clearly different from the plain model (gain {by}; {interval})"
     return (
         f"The kept model uses {chosen['title']}: {title} {value} on "
         f"{summary['rows']['test']:,} held-out rows, {verdict}."

@@ -39,7 +39,7 @@ function labelsOf(about, card) {
   const { given, suggested, p_wrong: wrong } = card.label;
   box.append(make("span", { class: "tag given" }, "given ", make("b", {}, about.classes[given])));
   if (suggested >= 0) box.append(make("span", { class: "tag suggested" }, "suggested ", make("b", {}, about.classes[suggested])));
-  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, percent(wrong))));
+  if (wrong !== null) box.append(make("span", { class: "tag" }, "wrong: ", make("b", {}, `${percentOf(1000 * wrong)} %`)));
   const rank = card.label.suspicion;
   const unsuspected = card.label.opens ? "Not a suspect, but one of the least believed labels of its class. It is here to learn which classes go wrong." : "Not a suspect. It is here to learn how many errors are missed.";
   box.append(make("p", { class: "why" }, rank ? `${card.label.useful ? "Ranked" : "Suspect"} number ${rank.toLocaleString("en")}: ${card.label.reason}.` : unsuspected));
@@ -99,7 +99,7 @@ function pictureOf(about, card) {
   const near = card.neighbours.map((n, k) => {
     const label = card.label ? card.label.neighbours[k] : null;
     const image = make("img", { class: `picture${few}`, src: n.picture, alt: label === null ? `a similar ${about.unit}` : `a similar ${about.unit}, given ${label}` });
-    return make("figure", {}, image, make("figcaption", {}, label === null ? "" : label));
+    return make("figure", {}, image, make("figcaption", label === null ? {} : { title: label }, label ?? ""));
   });
   const groups = comparedClasses(about, card).map((c) => {
     const shown = (about.examples[c] || []).map((src) => make("img", { class: `picture${few}`, src, alt: `a typical ${about.classes[c]}` }));

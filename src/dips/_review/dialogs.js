@@ -5,6 +5,7 @@ const KEYS = [
   ["1–9", "the class with this key"],
   ["Enter", "the given label is right"],
   ["X", "no class fits: take the label away"],
+  ["A", "the suggested class, where it has no key"],
   ["L", "choose from all classes"],
   ["S", "skip: it comes back at the end"],
   ["U", "undo the last decision"],

@@ -39,13 +39,24 @@ async function show() {
   document.querySelector("main").scrollTop = 0;
   if (byId("rest") && !folded) byId("rest").open = true;
   byId("keep").disabled = !card.label;
+  offerSuggested(card.label?.suggested ?? -1);
   for (const button of byId("answers").querySelectorAll("button")) {
     const code = Number(button.dataset.code);
     button.classList.toggle("is-given", card.label?.given === code);
     button.classList.toggle("is-suggested", card.label?.suggested === code);
     button.setAttribute("aria-pressed", String(card.answer === app.about.classes[code]));
   }
+  byId("answers").querySelector(card.label?.suggested >= 0 ? ".is-suggested:not([hidden])" : ".is-given")?.scrollIntoView({ block: "nearest" });
   for (const ahead of app.line.rows.slice(app.at + 1, app.at + 1 + AHEAD)) cardOf(ahead);
+}
+
+/** A button for the suggested class, where it is none of those with a key. */
+function offerSuggested(code) {
+  const button = byId("other");
+  if (!button) return;
+  button.hidden = code < 0 || Object.values(app.about.class_keys).includes(code);
+  button.dataset.code = code;
+  button.lastChild.textContent = button.title = app.about.classes[code] ?? "";
 }
 
 function drawPlace() {
@@ -174,7 +185,7 @@ async function takeLine(kind, stay = false) {
 function drawAnswers() {
   const { classes, class_keys: keys } = app.about;
   const buttons = Object.entries(keys).map(([key, code]) => {
-    const button = make("button", { type: "button", "data-code": code }, make("kbd", {}, key), " ", make("span", {}, classes[code]));
+    const button = make("button", { type: "button", "data-code": code, title: classes[code] }, make("kbd", {}, key), " ", make("span", {}, classes[code]));
     button.addEventListener("click", () => decide("label", classes[code]));
     return button;
   });
@@ -185,6 +196,9 @@ function drawAnswers() {
       all.value = "";
       if (code !== "") decide("label", classes[Number(code)]);
     });
+    const other = make("button", { type: "button", id: "other", hidden: "" }, make("kbd", {}, "A"), " ", make("span"));
+    other.addEventListener("click", () => decide("label", classes[Number(other.dataset.code)]));
+    buttons.unshift(other);
     buttons.push(all);
   }
   byId("answers").replaceChildren(...buttons);
@@ -245,6 +259,7 @@ const KEY_ACTIONS = {
   ArrowRight: () => go(app.at + 1),
   ArrowLeft: () => go(app.at - 1),
   n: () => openNote(),
+  a: () => document.querySelector("#other:not([hidden])")?.click(),
   l: () => byId("all")?.focus(),
   f: () => openColumns(),
   r: openResults,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dips._estimators.reasons import IMAGE
 from dips._report.suspects import is_suspect, suspects_of
+from dips._report.words import chosen_model
 from dips._study.metrics import COST, ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
@@ -150,11 +151,12 @@ def _answers(rows: pd.DataFrame, classes: list[str], suffix: str) -> Array:
 
 
 def _about(run: Run) -> dict[str, Any]:
-    labels, samples = run.metrics["labels"], run.samples
+    labels, samples, kept = run.metrics["labels"], run.samples, chosen_model(run.summary)
     return {
         "folder": str(run.folder),
         "made_at": run.config["made_at"],
         "chosen": run.metrics["chosen"],
+        "kept": run.metrics["chosen"] if kept is None else kept["title"],
         "share_wrong": labels["estimated_share_wrong"],
         "interval": labels["share_wrong_interval"],
         "n_labeled": run.metrics["rows"]["labeled"],
