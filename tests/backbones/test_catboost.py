@@ -164,5 +164,5 @@ def test_a_copy_predicts_on_the_threads_that_it_is_told(monkeypatch):
 
 def test_rows_without_a_column_that_varies_are_refused_in_a_sentence():
     constant, y = np.zeros((20, 2)), np.arange(20) % 2
-    with pytest.raises(InputError, match="No column varies among the rows of a training.*choose another backbone"):
+    with pytest.raises(InputError, match=r"No column varies among the rows of a training.*choose another backbone"):
         PseudoLabelClassifier(catboost(), curator="none").fit(constant, y)

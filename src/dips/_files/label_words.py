@@ -136,7 +136,7 @@ def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> p
     unknown = set(range(len(names))) - set(position.drop_null().unique().to_pylist())
     if unknown:
         raise DataError(
-            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is not a label of {column!r}; choose one "
-            f"of {some_of(sorted(value_counts(cells)))}."
+            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is not a label of {column!r}; choose "
+            f"one of {some_of(sorted(value_counts(cells)))}."
         )
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)

@@ -181,7 +181,7 @@ def _rows(table: Table, n: int) -> Table:
 
 
 def _stack(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
-    """One table under the other, columns matched by name; of unlabeled files, nothing about labels is read or needed."""
+    """One table under the other, columns matched by name; unlabeled files need no columns about labels."""
     first = labeled[0]
     notes = [note for t in (*labeled, *unlabeled) for note in t.notes]
     parts = [first.columns]
