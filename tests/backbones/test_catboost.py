@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from dips import PseudoLabelClassifier
 from dips.backbones import find_backbone
 from dips.datasets import flip_labels
+from dips.exceptions import InputError
 
 from .families import E, catboost, fit_and_watch, slow_catboost, table
 
@@ -159,3 +160,9 @@ def test_a_copy_predicts_on_the_threads_that_it_is_told(monkeypatch):
     assert_allclose(backbone.predict_proba(told, X_watch), backbone.predict_proba(fitted, X_watch), atol=0)
     assert asked == [3, 1]
     assert backbone.n_threads(told) == 3
+
+
+def test_rows_without_a_column_that_varies_are_refused_in_a_sentence():
+    constant, y = np.zeros((20, 2)), np.arange(20) % 2
+    with pytest.raises(InputError, match=r"No column varies among the rows of a training.*choose another backbone"):
+        PseudoLabelClassifier(catboost(), curator="none").fit(constant, y)

@@ -49,6 +49,16 @@ def test_they_are_merged_by_a_mapping():
     refused("map-label names 'Yess', which is not a label of 'y'", YES_AND_NO, map_label={"Yess": "Yes"})
 
 
+def test_a_label_that_is_read_as_a_whole_number_is_asked_for_as_such():
+    refused("names '1.0', which is not a label of 'y'; choose one of 1, 2.", {1.0: 9, 2.0: 9}, map_label={"1.0": "x"})
+
+
+def test_a_mark_that_no_row_has_is_pointed_out():
+    found = target({1.0: 9, 2.0: 9, 3.0: 9}, unlabeled_marks=("3.0", "2"))
+    assert found.classes == [1, 3]
+    assert found.notes == ["--unlabeled-mark 3.0 matches no label of 'y'."]
+
+
 def test_they_are_kept_apart_on_demand():
     assert len(target(YES_AND_NO, merge_labels=False).classes) == 7
 

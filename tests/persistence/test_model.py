@@ -126,6 +126,14 @@ def test_a_loaded_model_can_be_saved_again(tmp_path, backbone):
     np.testing.assert_allclose(load_model(tmp_path / "second").predict_proba(X), model.predict_proba(X), atol=1e-7)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_model_that_split_nothing_is_saved(tmp_path, backbone, n_classes):
+    few, y = X[:12], np.arange(12) % n_classes  # too few rows for a split of LightGBM
+    model = CuratedClassifier(backbone, curator="none", random_state=0).fit(few, y)
+    save_model(model, tmp_path / "model")
+    np.testing.assert_allclose(load_model(tmp_path / "model").predict_proba(few), model.predict_proba(few), atol=1e-7)
+
+
 def test_one_against_the_rest_adds_up_to_one_after_loading(tmp_path):
     lightgbm = pytest.importorskip("lightgbm")
     y = Y + np.arange(Y.size) % 2 * 2

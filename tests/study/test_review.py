@@ -12,6 +12,7 @@ from dips._cli.app import run as dips
 from dips._report import render_difference
 from dips._study.between import compare_runs
 from dips._study.data import read_data
+from dips._study.inspecting import inspect
 from dips._study.run import Run
 from dips._study.settings import Settings
 from dips.exceptions import DataError, SettingsError
@@ -240,8 +241,21 @@ def test_a_column_that_does_not_say_it_is_refused():
         audit(TABLE, "outcome", verified="ward")
     with pytest.raises(DataError, match=r"^verified names 'nothing'"):
         audit(TABLE, "outcome", verified="nothing")
-    with pytest.raises(DataError, match="Row 301 is marked as verified in 'checked', but has no label"):
+    with pytest.raises(DataError, match=r"Row 301 is marked .* but has no label \(99 more like it\); write"):
         audit(TABLE.assign(checked=1), "outcome", verified="checked")
+
+
+def test_inspect_refuses_a_column_that_does_not_say_it_too():
+    problem = inspect(TABLE.assign(checked=1), "outcome", verified="checked").problem
+    assert problem.startswith("Row 301 is marked as verified in 'checked', but has no label")
+
+
+@pytest.mark.parametrize("more", [TABLE[:20].assign(checked="yes"), TABLE[:20]], ids=["marked", "without the column"])
+def test_of_unlabeled_tables_it_is_not_read_what_is_verified(more):
+    labeled = TABLE[:300].assign(checked=["yes", "no"] * 150)
+    study = read_data(labeled, Settings.of("outcome", verified="checked"), more)
+    assert study.table.n_rows == 320
+    assert study.verified.mask.sum() == 150
 
 
 def test_corrections_that_leave_a_class_without_labels_are_refused(tmp_path):

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from dips._files.spelling import Variants, find_variants, spelled
 from dips._files.unlabeled_words import find_unlabeled_words
 from dips._files.values import value_counts
-from dips._tools.wording import counted, option
+from dips._tools.wording import counted, option, some_of
 from dips.exceptions import DataError
 
 _FEW = 10  # rows of a class; where a spelling has fewer, going on would be wrong
@@ -136,7 +136,7 @@ def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> p
     unknown = set(range(len(names))) - set(position.drop_null().unique().to_pylist())
     if unknown:
         raise DataError(
-            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is not a label of {column!r}; write it "
-            "as it is in the table."
+            f"{option('map_label')} names {old[min(unknown)].as_py()!r}, which is not a label of {column!r}; choose "
+            f"one of {some_of(sorted(value_counts(cells)))}."
         )
     return pc.coalesce(pa.array(list(names.values()), pa.string()).take(position.combine_chunks()), cells)

@@ -117,6 +117,7 @@ def read_target(
     raw = table.columns[name]
     cells = _cells(raw, name, keep)
     marks = [m for m in unlabeled_marks if m not in ("", None)]
+    unused = [m for m in marks if m not in value_counts(cells)]
     if marks:
         is_mark = pc.is_in(cells, pa.array(marks, pa.string()))
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
@@ -130,6 +131,8 @@ def read_target(
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
     labels = labels.followed_by_unlabeled(n_more)
     classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
+    if unused:
+        notes.append(f"{option('unlabeled_mark', unused)} matches no label of {name!r}.")
     if _may_be_quantity(labels.classes):
         notes.append(f"{name!r} holds {len(classes)} numbers, each taken as a class; if they are a quantity, {_CUT}.")
     if -1 in classes:

@@ -101,7 +101,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
-    table = _stack(labeled_tables, more_tables, settings.target)
+    table = _stack(labeled_tables, more_tables, settings.target, settings.verified)
     target = read_target(
         _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
         n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
@@ -180,22 +180,25 @@ def _rows(table: Table, n: int) -> Table:
     return Table(table.columns.slice(0, n), table.source)
 
 
-def _stack(labeled: list[Table], unlabeled: list[Table], target: str) -> Table:
-    """One table under the other, columns matched by name; unlabeled files need no target, and theirs is not read."""
+def _stack(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
+    """One table under the other, columns matched by name; unlabeled files need no columns about labels."""
     first = labeled[0]
     notes = [note for t in (*labeled, *unlabeled) for note in t.notes]
     parts = [first.columns]
     for other in labeled[1:]:
         _check_names(first, other, set(first.names))
         parts.append(other.columns.select(first.names))
-    wanted = [name for name in first.names if name != target]
+    of_labels = {target, verified}
+    wanted = [name for name in first.names if name not in of_labels]
     for other in unlabeled:
         _check_names(first, other, set(wanted))
         extra = [n for n in other.names if n not in first.names]
         if extra:
             notes.append(f"{other.subject} has columns that {first.source} lacks; ignored: {', '.join(extra[:8])}.")
-        empty = pa.nulls(other.n_rows, first.columns.schema.field(target).type) if target in first.names else None
-        columns = [other.columns[n] if n != target else empty for n in first.names]
+        kinds = first.columns.schema
+        columns = [
+            pa.nulls(other.n_rows, kinds.field(n).type) if n in of_labels else other.columns[n] for n in first.names
+        ]
         parts.append(pa.table(columns, names=first.names))
     if len(parts) == 1:
         return Table(parts[0], first.source, notes)

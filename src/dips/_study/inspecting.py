@@ -19,6 +19,7 @@ from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, LeakCheck
+from dips._study.reviewed import verified_rows
 from dips._study.settings import Settings
 from dips._tools.wording import option
 from dips.exceptions import DataError
@@ -129,6 +130,8 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
         try:
             inspection.target = _labels(look, checked)
             refuse_without_columns(inspection.schema)
+            if checked.verified is not None and look.is_whole:
+                verified_rows(look.table, checked.verified, inspection.target.is_labeled)
         except DataError as error:
             inspection.problem = str(error)
     if inspection.schema.used and look.is_whole:

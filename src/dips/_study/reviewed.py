@@ -38,7 +38,7 @@ def labels_after_review(
     """
     verified = replace(Verified.nothing(table.n_rows), error=error)
     if column is not None:
-        verified = replace(verified, mask=_marked(table, column, target))
+        verified = replace(verified, mask=verified_rows(table, column, target.is_labeled))
     if corrections is None:
         note = f"Verified labels: {verified.mask.sum():,}{_in_doubt(error)}."
         return target, verified, [note] if column is not None else []
@@ -56,8 +56,8 @@ def labels_after_review(
     return replace(target, labels=labels), verified, notes
 
 
-def _marked(table: Table, column: str, target: Target) -> Array:
-    """Mask of the rows whose cell says yes."""
+def verified_rows(table: Table, column: str, is_labeled: Array) -> Array:
+    """Mask of the rows whose cell says yes; refuses other words than yes and no, and yes where there is no label."""
     cells = [None if c is None else c.lower().removesuffix(".0") for c in key_columns(table, [column])[column]]
     for row, cell in enumerate(cells):
         if cell is not None and cell not in _YES + _NO:
@@ -66,9 +66,13 @@ def _marked(table: Table, column: str, target: Target) -> Array:
                 "yes or no (true or false, 1 or 0, empty for no)."
             )
     mask = np.array([cell in _YES for cell in cells])
-    unlabeled = np.flatnonzero(mask & ~target.is_labeled)
+    unlabeled = np.flatnonzero(mask & ~is_labeled)
     if unlabeled.size:
-        raise DataError(f"Row {unlabeled[0] + 1} is marked as verified in {column!r}, but has no label.")
+        more = f" ({unlabeled.size - 1:,} more like it)" if unlabeled.size > 1 else ""
+        raise DataError(
+            f"Row {unlabeled[0] + 1} is marked as verified in {column!r}, but has no label{more}; write the label that "
+            "was checked, or no where none was."
+        )
     return mask
 
 

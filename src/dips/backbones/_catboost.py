@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,8 @@ class CatBoost(StagedBackbone):
         given = dict(fit_params or {})
         if given.get("eval_set") is not None:
             given["eval_set"] = [(as_catboost_reads(estimator, table), labels) for table, labels in given["eval_set"]]
-        super().fit(estimator, as_catboost_reads(estimator, X), y, sample_weight, watch, given)
+        with _constant_columns_told():
+            super().fit(estimator, as_catboost_reads(estimator, X), y, sample_weight, watch, given)
 
     def takes_beliefs(self, estimator: BaseEstimator) -> bool:
         """Not with declared columns: their statistics are counts of labels, in which every class of a row is one."""
@@ -153,3 +155,16 @@ class CatBoost(StagedBackbone):
 
         model = CatBoostClassifier() if unfitted is None else unfitted
         return model.load_model(str(path), format="cbm")
+
+
+@contextmanager
+def _constant_columns_told() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if "constant or ignored" not in str(error) or type(error).__name__ != "CatBoostError":
+            raise
+        raise InputError(
+            "No column varies among the rows of a training, and CatBoost learns nothing from such rows; choose another "
+            "backbone, or give it columns that vary."
+        ) from error

@@ -111,7 +111,8 @@ def _check_tree(tree: dict[str, str], n_columns: int) -> None:
         _check_sets(tree, n_sets, thresholds[(kinds & 1) == 1])
     lengths = dict.fromkeys(_BY_LEAF, n_leaves) | dict.fromkeys(_BY_NODE, n_inner)
     for name, n in lengths.items():
-        _floats(tree, name, n)
+        if n_inner or tree[name]:  # LightGBM names no weight of a tree's only leaf
+            _floats(tree, name, n)
     _floats(tree, "shrinkage", 1)
     if tree.get("is_linear", "0") != "0":
         n_terms = _whole(tree, "num_features", n_leaves)
