@@ -152,3 +152,6 @@ def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
     assert noise_estimate(judge, uneven) == 0.01  # of labels as given; the values were tested on the others only
     judge.samples_["verified"] = False
     assert noise_estimate(judge, uneven) > 0.03
+    judge.samples_["verified"] = True
+    assert noise_estimate(judge, uneven) is None
+    assert noise_interval(judge, uneven) is None

@@ -177,9 +177,12 @@ def noise_interval(judge: Any, uneven: UnevenValues | None = None) -> tuple[floa
 def _share_wrong(judge: Any, uneven: UnevenValues | None) -> tuple[float | None, tuple[float, float] | None]:
     """The curator takes wrong labels to be spread evenly; where they are not, its estimate is too low."""
     estimate, interval = (getattr(judge.curator_, name, None) for name in ("noise_rate_", "noise_interval_"))
+    verified = judge.samples_["verified"]
+    if verified.all():  # somebody has checked them, so there is nothing to estimate
+        return None, None
     if estimate is None or interval is None:
         return (None if estimate is None else float(estimate)), None
-    if uneven is not None and not uneven.is_sample and not judge.samples_["verified"].any():  # all labels were tested
+    if uneven is not None and not uneven.is_sample and not verified.any():  # all labels were tested
         instead = uneven.share_wrong(len(judge.samples_))
         if instead is not None and instead[0] > estimate:
             return instead
