@@ -63,7 +63,14 @@ def test_a_pseudo_label_stays_while_the_round_as_a_whole_believes_it():
         (0.4, (0.3, 0.5), 8, 0.4, False, "with fewer than 5 labels a class"),
         (0.4, (0.3, 0.5), 40, 0.7, False, "contradict 70 % of them, and are more likely to be wrong themselves"),
         (0.2, (0.0, 0.5), 200, 0.2, False, "nearly as well without any that is wrong"),
-        (0.4, (0.3, 0.5), 40, 0.4, True, "with fewer than 40 labels a class, a pretrained network loses more"),
+        (
+            0.4,
+            (0.3, 0.5),
+            40,
+            0.4,
+            True,
+            "with fewer than 40 labels a class, a pretrained network copes with wrong ones",
+        ),
     ],
 )
 def test_it_says_why_all_labels_are_useful(rate, interval, n, share_contradicted, pretrained, why):

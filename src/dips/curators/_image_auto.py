@@ -25,8 +25,8 @@ class ImageAuto(Curator):
     With few labels, pilots may be too weak to judge them, and curation would only lose labels. So where there are fewer
     than `enough` labels a class, pilots that contradict more labels than may be suspects (`max_drop`) show nothing: it
     is they who err. Nor do they with fewer than five labels a class, where errors that they share look like noise.
-    And a pretrained network that has fewer than `enough` loses more by missing some of them than by the wrong ones
-    among them; so all stay useful.
+    And a pretrained network copes with wrong labels; where it has fewer than `enough`, leaving some out did it no good,
+    so all stay useful.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -119,8 +119,8 @@ class ImageAuto(Curator):
         if self.noise_interval_[0] == 0:
             return "they can be explained nearly as well without any that is wrong"
         return (
-            f"with fewer than {self.enough} labels a class, a pretrained network loses more by missing some than by "
-            "the wrong ones among them"
+            f"with fewer than {self.enough} labels a class, a pretrained network copes with wrong ones, and leaving "
+            "some out did it no good in our tests"
         )
 
     def _can_tell(self, n_of_a_class: float) -> bool:
