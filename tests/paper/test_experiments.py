@@ -288,6 +288,13 @@ def test_a_part_of_an_experiment_is_run_by_its_labels(tables, paper):
     assert "Curated, default" in paper("show", "good-model")[1]
 
 
+def test_a_part_of_an_experiment_is_run_by_its_seed(tables, paper):
+    options = ("--data", "german", "--max-labeled", "40", "--max-unlabeled", "60", "--only", "noise=0.2")
+    only = ("--only", "backbone=xgboost sensible", "--only", "kind=symmetric", "--only", "method=Supervised")
+    second = str(find("good-model").chosen(Plan(2, ("german",)))[-1].trial.seed)
+    assert "1 trials done" in paper("run", "good-model", "--seeds", "2", *options, *only, "--only", f"seed={second}")[1]
+
+
 def test_a_part_that_there_is_not_is_refused_in_words(tables, paper):
     assert "has nothing called 'mood'; --only takes NAME=VALUE, of method, " in paper(
         "run", "good-model", "--only", "mood=good"

@@ -24,7 +24,7 @@ class Plan:
     members : models in an ensemble, or "checkpoints" to use those of a single training as its members
     max_labeled, max_unlabeled : at most so many rows of a table, or images
     labelers, curators : names of those to compare; none stands for the paper's
-    only : such as "backbone=mlp": only cells with one of the values named for a label; none stands for all
+    only : such as "backbone=mlp": only cells with one of the values named for a label, or "seed=1"; none stands for all
     n_steps, network : of experiments on images
     """
 
@@ -51,6 +51,11 @@ class Cell:
 
     trial: Any  # a Trial or an ImageTrial
     labels: dict[str, Any]
+
+    @property
+    def traits(self) -> dict[str, Any]:
+        """What it can be chosen by: its labels and its seed."""
+        return self.labels | {"seed": self.trial.seed}
 
 
 @dataclass(frozen=True)
@@ -141,13 +146,13 @@ class Experiment:
             asked.setdefault(name, set()).add(value)
         every = list(self.cells(plan))
         self._check_asked(asked, every)
-        return [c for c in every if all(str(c.labels.get(name)) in values for name, values in asked.items())]
+        return [c for c in every if all(str(c.traits.get(name)) in values for name, values in asked.items())]
 
     def _check_asked(self, asked: dict[str, set[str]], cells: list[Cell]) -> None:
         for name, values in asked.items() if cells else ():
-            known = list(dict.fromkeys(str(c.labels[name]) for c in cells if name in c.labels))
+            known = list(dict.fromkeys(str(c.traits[name]) for c in cells if name in c.traits))
             if not known:
-                names = ", ".join(dict.fromkeys(n for c in cells for n in c.labels))
+                names = ", ".join(dict.fromkeys(n for c in cells for n in c.traits))
                 raise UserError(f"{self.name} has nothing called {name!r}; --only takes NAME=VALUE, of {names}.")
             if unknown := sorted(values - set(known)):
                 raise UserError(f"{self.name} has no {name} {unknown[0]!r}; choose among {', '.join(known)}.")

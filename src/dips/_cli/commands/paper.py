@@ -64,7 +64,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         metavar="NAME=VALUE",
-        help='Only trials with this label, such as "backbone=mlp". Repeatable.  [default: all]',
+        help='Only trials with this label, such as "backbone=mlp" or "seed=2". Repeatable.  [default: all]',
     ),
 ]
 ResultsFolder = Annotated[Path, typer.Option("--results", metavar="FOLDER", help="Where the records are kept.")]
@@ -287,7 +287,7 @@ def _check_options(experiment: Experiment, options: _Options) -> None:
 def _lacking(experiment: Experiment, plan: Plan) -> dict[str, str]:
     """Data sets that the experiment would use but that are not available, and why; found out before any work."""
     lacking, sets = {}, experiment.sets
-    for name in sorted({n for trial in experiment.trials(replace(plan, n_seeds=1)) for n in sets.used_by(trial.data)}):
+    for name in sorted({n for trial in experiment.trials(plan) for n in sets.used_by(trial.data)}):
         try:
             sets.read(name)
         except UserError as error:
