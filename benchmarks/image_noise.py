@@ -89,7 +89,7 @@ def asked(data: ImageData, labels: np.ndarray, recipe: Recipe, n_steps: int, see
     compared = np.random.RandomState(5).permutation(np.flatnonzero(labels < 0))[:N_COMPARED]
     answers, opinions = pilots.answers(), pilots.opinions(compared)
     noise = estimate_label_noise(answers, opinions, labels[rows])
-    curator.remember(noise.rate, (noise.low, noise.high), answers, labels[rows], recipe.start is not None)
+    curator.remember(noise.rate, (noise.low, noise.high), answers, labels[rows])
     return curator, float((opinions.argmax(axis=2) == data.y_train[compared]).mean())
 
 

@@ -1,4 +1,8 @@
-"""Steps a second of FixMatch, where a step's time goes, and two floors: the memory's bandwidth, the convolutions alone.
+"""Steps a second of FixMatch, where a step's time goes, and what it cannot go below.
+
+`floor` is the time to read and write once what convolutions and norms must, `norms` the share of norms in it, and
+`convolutions` the measured time of the convolutions alone, each as one library call. A norm needs the statistics of all
+that its convolution wrote, so it cannot be part of that call: `over_calls` is the network's time over both together.
 
 DIPS_DATA=folder python benchmarks/vision_throughput.py --networks wrn-28-2 fast
 """
@@ -10,6 +14,7 @@ import json
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from dips._paper.images.measures import noisy_labels
 from dips.datasets._image_sets import load_images
@@ -40,10 +45,13 @@ def main() -> None:
         for name, each in (("FixMatch", recipe), ("warm-up", replace(recipe, method=Supervised()))):
             times_ms = breakdown(pool, each, options.steps) | {
                 "floor": floor_ms(pool, each, bandwidth),
+                "norms": floor_ms(pool, each, bandwidth, layers=(nn.BatchNorm2d,)),
                 "convolutions": convolutions_ms(pool, each),
             }
             pace = 1000 / times_ms["step"]
-            record = {f"{k}_ms": round(v, 3) for k, v in times_ms.items()} | {"steps_per_second": round(pace, 1)}
+            over_calls = times_ms["network"] / (times_ms["convolutions"] + times_ms["norms"])
+            record = {f"{k}_ms": round(v, 3) for k, v in times_ms.items()}
+            record |= {"over_calls": round(over_calls, 2), "steps_per_second": round(pace, 1)}
             images = round(pace * each.images_per_step)
             print(json.dumps({"network": network, "method": name, "images_a_second": images, **record}), flush=True)
         for n_runs in options.runs:

@@ -25,8 +25,6 @@ class ImageAuto(Curator):
     With few labels, pilots may be too weak to judge them, and curation would only lose labels. So where there are fewer
     than `enough` labels a class, pilots that contradict more labels than may be suspects (`max_drop`) show nothing: it
     is they who err. Nor do they with fewer than five labels a class, where errors that they share look like noise.
-    And a pretrained network copes with wrong labels; where it has fewer than `enough`, leaving some out did it no good,
-    so all stay useful.
 
     It differs from the tables' :class:`~dips.curators.Adaptive` because semi-supervised training on images differs:
 
@@ -61,7 +59,6 @@ class ImageAuto(Curator):
     ----------
     noise_rate_ : the share of wrong labels that the pilots estimate; errors that they share make it somewhat too high
     noise_interval_ : lowest and highest share that explain the labels nearly as well
-    can_spare_ : whether there are so many labels that suspects can be left out
     why_all_useful_ : why no label is judged, in words; empty where labels are
     look_wrong_ : the share of labels that looked wrong to the pilots, or at the last curation
     out_of_fold_ : probability of each given label by networks that were not trained on it, or not in the last round
@@ -94,16 +91,13 @@ class ImageAuto(Curator):
         self.least_noise = least_noise
         self.n_pilots = n_pilots
 
-    def remember(
-        self, rate: float, interval: tuple[float, float], answers: Array, labels: Array, pretrained: bool = False
-    ) -> None:
+    def remember(self, rate: float, interval: tuple[float, float], answers: Array, labels: Array) -> None:
         """Keep what the pilots said; where they show little noise, or are weak, their errors may be all of it."""
         (low, high), n_of_a_class = interval, labels.size / answers.shape[1]
         self.noise_rate_, self.out_of_fold_ = rate, answers[np.arange(labels.size), labels]
         self.look_wrong_ = noise_rate(answers, labels)
         is_shown = rate >= self.least_noise and self._can_tell(n_of_a_class)
         self.noise_interval_ = (low if is_shown else 0.0, high)
-        self.can_spare_ = n_of_a_class >= self.enough or not pretrained
         self.why_all_useful_ = "" if self.is_open else f"All are trained on: {self._why_closed(n_of_a_class)}."
 
     def _why_closed(self, n_of_a_class: float) -> str:
@@ -116,12 +110,7 @@ class ImageAuto(Curator):
         if not self._can_tell(n_of_a_class):
             said = f"the short trainings that judge them contradict {100 * self.look_wrong_:.0f} % of them"
             return f"{said}, and are more likely to be wrong themselves"
-        if self.noise_interval_[0] == 0:
-            return "they can be explained nearly as well without any that is wrong"
-        return (
-            f"with fewer than {self.enough} labels a class, a pretrained network copes with wrong ones, and leaving "
-            "some out did it no good in our tests"
-        )
+        return "they can be explained nearly as well without any that is wrong"
 
     def _can_tell(self, n_of_a_class: float) -> bool:
         """Whether pilots can tell which labels are wrong, having so many of each class on average."""
@@ -135,8 +124,8 @@ class ImageAuto(Curator):
 
     @property
     def is_open(self) -> bool:
-        """Whether labels are judged: some were shown to be wrong, by pilots that can tell which, and can be spared."""
-        return self.noise_interval_[0] > 0 and self.can_spare_
+        """Whether labels are judged: some were shown to be wrong, by pilots that can tell which."""
+        return self.noise_interval_[0] > 0
 
     @property
     def n_sit_out(self) -> int:

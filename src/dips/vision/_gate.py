@@ -47,8 +47,7 @@ class Gate(Verdicts):
                 run.begin_from(None)
                 pilots, answers = plain, plain.answers()
         noise = estimate_label_noise(answers, pilots.opinions(self._compared()), labels, run.verified.at(run.rows))
-        is_pretrained = run.recipe.start is not None
-        self.curator.remember(noise.rate, (noise.low, noise.high), answers, labels, is_pretrained)
+        self.curator.remember(noise.rate, (noise.low, noise.high), answers, labels)
         self._remember(noise.p_wrong, run.rows)
         run.unseen = answers
         if self.curator.is_open:

@@ -50,8 +50,10 @@ def steps_per_second(pool: ImagePool, recipe: Recipe, n_runs: int, n_steps: int 
     return 1000 * n_runs / _milliseconds(trainings[0], one_step_each, n_steps)
 
 
-def floor_ms(pool: ImagePool, recipe: Recipe, bytes_per_second: float) -> float:
-    """Milliseconds that the network's layers need to read and write their tensors once, at the given bandwidth."""
+def floor_ms(
+    pool: ImagePool, recipe: Recipe, bytes_per_second: float, layers: tuple[type[nn.Module], ...] = tuple(_FORWARD)
+) -> float:
+    """Milliseconds that layers of these kinds need to read and write their tensors once, at the given bandwidth."""
     n_weak = recipe.batch_size * recipe.unlabeled_ratio * recipe.method.uses_unlabeled
     n_trained = recipe.batch_size + n_weak
     training = Training(pool, recipe, pool.labeled_rows, seed=0)
@@ -64,7 +66,7 @@ def floor_ms(pool: ImagePool, recipe: Recipe, bytes_per_second: float) -> float:
             counted.append(of_input * n_in + of_output * n_out)
 
     for module in training.averaged.modules():
-        if type(module) in _FORWARD:
+        if type(module) in layers:
             module.register_forward_hook(count)
     training.probabilities(rows=pool.labeled_rows[:1])
     total = (n_weak + n_trained) * sum(forward) + n_trained * sum(backward)
