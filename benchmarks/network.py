@@ -29,11 +29,17 @@ from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 from xgboost import XGBClassifier
 
 from dips import PseudoLabelClassifier
+from dips.curators import Beliefs
 from dips.network._frequencies import factors_for, reweighed
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
 from dips.network._tasks import KINDS, LABELS, NOISE, UNLABELED, make_task, read_tables, scores_of
 from dips.network._weights import SHIPPED, Weights
+
+CURATORS = {
+    "curated": "auto",
+    "curated, network": Beliefs(network=True),
+}  # the default; with one more teacher
 
 
 def xgboost():
@@ -92,11 +98,11 @@ def answer_supervised(model, task, folds):
     return p
 
 
-def answer_curated(task):
+def answer_curated(task, curator):
     """The default of this package around XGBoost, which sees the unlabeled rows as the network does."""
     labeled = len(task.given)
     rows, unlabeled, queries = np.split(task.values, [labeled, task.context])
-    model = PseudoLabelClassifier(xgboost(), random_state=0).fit(rows, task.given, unlabeled)
+    model = PseudoLabelClassifier(xgboost(), curator=curator, random_state=0).fit(rows, task.given, unlabeled)
     p = np.zeros((len(task.true), len(model.classes_)))
     p[np.arange(labeled), task.given] = 1 - model.samples_["p_wrong"].to_numpy(dtype=float)[:labeled]
     p[task.context :] = model.predict_proba(queries)
@@ -114,14 +120,14 @@ def answer_network(network, table, task, draws):
 
 def answers_of_rivals(table, task, options):
     """Answers of the models to compare with, but of those that cannot be fitted."""
-    rivals = {} if options.no_supervised else supervised(table.categorical) | {"curated": None}
+    models = supervised(table.categorical)
     answers = {}
-    for name in options.rivals or rivals:
+    for name in options.rivals or ([] if options.no_supervised else [*models, "curated"]):
         try:
             answers[name] = (
-                answer_curated(task)
-                if name == "curated"
-                else answer_supervised(rivals[name], task, folds=not options.no_folds)
+                answer_curated(task, CURATORS[name])
+                if name in CURATORS
+                else answer_supervised(models[name], task, folds=not options.no_folds)
             )
         except ValueError as error:  # too few labels of a class for the folds of calibration
             print(f"{table.name}, {len(task.given)} labels: {name} left out: {error}"[:150], file=sys.stderr)

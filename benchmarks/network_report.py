@@ -57,10 +57,12 @@ def is_clean(record):
 
 
 def rivals_of(records, network):
-    """Names of the models that the network is compared with: the best of the supervised ones, and the default."""
+    """Models that the network is compared with: the supervised ones, those calibrated, and the default."""
     others = sorted({record["model"] for record in records if not record["model"].startswith("network")} - {network})
-    supervised = [model for model in others if model != "curated"]
-    return [names for names in (supervised, sorted({"curated"} & set(others))) if names]
+    curated = [[model] for model in others if model.startswith("curated")]
+    supervised = [model for model in others if not model.startswith("curated")]
+    calibrated = [model for model in supervised if model.endswith(", sigmoid")]
+    return [names for names in (supervised, calibrated, *curated) if names]
 
 
 def gain(records, score, network, others):

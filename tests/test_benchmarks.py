@@ -10,6 +10,7 @@ import choosing
 import data
 import effective_labels
 import harness
+import keel_tables
 import network_report
 import numpy as np
 import pandas as pd
@@ -102,13 +103,25 @@ def test_the_parquet_folder_holds_the_rows_asked_for_in_single_precision(tmp_pat
     assert not np.array_equal(first, second)
 
 
+def test_a_table_of_keel_is_read_without_its_rare_classes(tmp_path, monkeypatch):
+    monkeypatch.setattr(keel_tables, "_folder", lambda package: tmp_path)
+    folder = tmp_path / "classification" / "flare"
+    folder.mkdir(parents=True)
+    rows = [f"{k}, a, {'yes' if k % 2 else 'no'}" for k in range(98)] + ["?, <null>, yes", "1, b, hardly"]
+    (folder / "flare.dat").write_text("\n".join(["@relation flare", "@data", *rows]))
+    columns, classes = keel_tables.observed("flare")
+    assert columns.dtypes.map(pd.api.types.is_numeric_dtype).tolist() == [True, False]
+    assert columns.isna().sum().tolist() == [1, 1]
+    assert classes.value_counts().to_dict() == {"yes": 50, "no": 49}
+
+
 def scores(model, accuracy, table="a", task="50/0.2", seed=0):
     return {"table": table, "task": task, "seed": seed, "model": model, "accuracy": accuracy, "log_loss": 1 - accuracy}
 
 
 def test_the_default_and_other_forms_of_the_network_are_no_supervised_models():
-    records = [scores(model, 0.5) for model in ("network", "network, told", "x", "curated")]
-    assert network_report.rivals_of(records, "network") == [["x"], ["curated"]]
+    records = [scores(model, 0.5) for model in ("network", "network, told", "x", "x, sigmoid", "curated")]
+    assert network_report.rivals_of(records, "network") == [["x", "x, sigmoid"], ["x, sigmoid"], ["curated"]]
 
 
 def test_the_network_is_compared_with_the_best_of_the_others_over_tables():
