@@ -155,6 +155,8 @@ def run(tables, network, options):
                         name = f"network, told {off:+g}" if off else "network, told"
                         answers[name] = told_frequencies(task, answers["network"], off)
                     answers |= answers_of_rivals(table, task, options)
+                    if options.mean and {"network", "curated"} <= set(answers):
+                        answers["network and curated"] = (answers["network"] + answers["curated"]) / 2
                     for name, p in answers.items():
                         scores = scores_of(task, p)
                         if name in supervised(table.categorical) and options.no_folds:
@@ -177,6 +179,7 @@ def main():
     parser.add_argument("--unlabeled", type=int, default=UNLABELED, help="unlabeled rows that the network sees")
     parser.add_argument("--no-supervised", action="store_true", help="the network alone")
     parser.add_argument("--rivals", nargs="*", help="names of the models to compare with, if not all of them")
+    parser.add_argument("--mean", action="store_true", help="also the mean of the network and the default")
     parser.add_argument("--no-network", action="store_true", help="the supervised models alone")
     parser.add_argument(
         "--told",

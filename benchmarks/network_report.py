@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 SCORES = ("accuracy", "log_loss", "auc", "auc_wrong")
 UNITS = {"accuracy": 100.0, "log_loss": 1.0, "auc": 100.0}
@@ -92,8 +93,36 @@ def show_gains(records, network):
                 print(f"{name:8}{score:10}against {best:22}{unit * ahead:+8.3f} ± {unit * error:.3f}{share}")
 
 
-def report(records, network="network"):
+def differences(records, baseline):
+    """What each model gains over one of them, in each cell (table, labels and noise): means over samples of rows."""
+    frame = pd.DataFrame(records).assign(draw=[draw_of(record) for record in records])
+    both = frame.merge(frame[frame["model"] == baseline][["draw", *UNITS]], on="draw", suffixes=("", "_before"))
+    gains = {score: both[score] - both[f"{score}_before"] for score in UNITS}
+    cells = both[["model", "table", "task"]].assign(**gains, before=both["log_loss_before"])
+    return cells[cells["model"] != baseline].groupby(["model", "table", "task"], as_index=False, sort=False).mean()
+
+
+def show_differences(records, baseline):
+    """Print what every model gains: means over tables, and in how many cells it does harm."""
+    cells = differences(records, baseline)
+    print(f"gains over {baseline}, errors over tables; cells that lose half a point of accuracy, .01 of log loss")
+    clean = cells["task"].str.endswith("/0")
+    for name, part in (("clean", cells[clean]), ("dirty", cells[~clean])):
+        for model, its in part.groupby("model", sort=False):
+            of_table = 100 * its.groupby("table")[["accuracy", "auc"]].mean()
+            mean, error, share = of_table.mean(), of_table.sem(), its["log_loss"].sum() / its["before"].sum()
+            harmed, less_sure = (its["accuracy"] < -0.005).sum(), (its["log_loss"] > 0.01).sum()
+            print(
+                f"{name:6}{model:22}accuracy {mean['accuracy']:+.2f} ± {error['accuracy']:.2f}  log loss {share:+.1%}  "
+                f"AUC {mean['auc']:+.2f} ± {error['auc']:.2f}  harmed {harmed}, {less_sure} of {len(its)}"
+            )
+
+
+def report(records, network="network", baseline=None):
     """Print everything."""
+    if baseline is not None:
+        show_differences(records, baseline)
+        return
     records = complete(records)
     for key in (None, "task", "table"):
         show(records, key)
@@ -105,8 +134,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scores", type=Path, nargs="+")
     parser.add_argument("--network", default="network", help="the model to compare the others with")
+    parser.add_argument("--baseline", help="print instead what every model gains over this one, such as xgboost")
     options = parser.parse_args()
-    report(read(options.scores), options.network)
+    report(read(options.scores), options.network, options.baseline)
 
 
 if __name__ == "__main__":

@@ -132,6 +132,16 @@ def test_the_network_is_compared_with_the_best_of_the_others_over_tables():
     assert network_report.gain(records, "log_loss", "network", ["x", "y"])[2] == pytest.approx(-0.1)
 
 
+def test_what_a_model_gains_is_told_cell_by_cell():
+    records = [
+        scores(model, a, seed=k) | {"auc": a} for k in (0, 1) for model, a in (("x", 0.5), ("curated", 0.6 + k / 10))
+    ]
+    (cell,) = network_report.differences(records, "x").to_dict("records")
+    assert (cell["model"], cell["table"], cell["task"]) == ("curated", "a", "50/0.2")
+    assert cell["accuracy"] == pytest.approx(0.15)
+    assert (cell["log_loss"], cell["before"]) == (pytest.approx(-0.15), pytest.approx(0.5))
+
+
 def test_tasks_that_a_model_could_not_fit_are_left_out():
     records = [scores("network", 0.7), scores("x", 0.6), scores("network", 0.9, seed=1)]
     assert [record["seed"] for record in network_report.complete(records)] == [0, 0]
