@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from network import supervised
+from network_rivals import supervised
 from sklearn.metrics import roc_auc_score
 
 from dips.network._tasks import LABELS, drawn_rows, make_task, read_tables, scores_of
