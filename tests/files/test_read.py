@@ -145,6 +145,24 @@ def test_blank_lines_above_the_header_are_not_worth_a_note(tmp_path):
     assert (table.names, table.n_rows, table.notes) == (["age", "ward"], 2, [])
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_first_row_that_was_taken_for_the_header_is_told(tmp_path, ending):
+    rows = [[5.1, 3.5, "setosa"], [4.9, 3.0, "setosa"], [6.2, 3.4, "virginica"]]
+    path, frame = tmp_path / f"iris.{ending}", pd.DataFrame(rows)
+    write = frame.to_csv if ending == "csv" else frame.to_excel
+    write(path, index=False, header=False)
+    (note,) = read_table(path, wanted=["setosa"]).notes
+    assert note == (
+        f"The first line of {path} is taken for column names, but '5.1', '3.5' look like data; "
+        "if so, add a line of names."
+    )
+
+
+def test_years_and_numbers_of_columns_are_names(tmp_path):
+    assert not read_table(written(tmp_path, "t.csv", "shop,2022,2023,2024\na,3,1,2\nb,1,2,3\n")).notes
+    assert not read_table(written(tmp_path, "t.csv", "0,1,2,3,label\n3,1,2,3,a\n1,2,3,4,b\n")).notes
+
+
 def test_a_header_in_the_middle_is_refused(tmp_path):
     one = "age,ward\n50,a\n61,b\n"
     words = r"^Row 3 of .*t.csv repeats the header, as if files had been joined"

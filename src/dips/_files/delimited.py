@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from dips._files.preamble import find_header, preamble_note
+from dips._files.preamble import find_header, is_number, preamble_note, unnamed_note
 from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
@@ -123,6 +123,7 @@ def find_dialect(
     if title and skip_rows is None:
         notes.append(preamble_note(source, n_above, title.strip(delimiter), option("skip_rows")))
     _refuse_missing_header(header, source)
+    notes += filter(None, [unnamed_note(source, header)])
     return Dialect(encoding, delimiter, header, n_above, notes)
 
 
@@ -244,7 +245,7 @@ def _refuse_missing_header(header: list[str], source: str) -> None:
     named = [name.strip() for name in header if name.strip()]
     if not named:
         raise DataError(f"The first line of {source} names no column; put the column names there.")
-    if len(named) > 1 and all(_is_number(name) for name in named):
+    if len(named) > 1 and all(is_number(name) for name in named):
         raise DataError(
             f"The first line of {source} looks like data ({', '.join(named[:3])}, …), not like column names; "
             "add a first line with the names."
@@ -277,11 +278,3 @@ def _refuse_repeated_header(table: pa.Table, source: str) -> None:
         f"Row {rows[0].as_py() + 1} of {source} repeats the header{more}, as if files had been joined; "
         "remove such lines, or name the files one by one."
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

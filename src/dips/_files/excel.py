@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dips._files.limits import CellCount
-from dips._files.preamble import find_header, preamble_note
+from dips._files.preamble import find_header, preamble_note, unnamed_note
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
@@ -78,6 +78,7 @@ def read_sheet(
         title = next((cell for row in top for cell in row if cell), "")
         notes.append(preamble_note(f"{path}", n_above, title, option("skip_rows")))
     header = _texts(rows[n_above : n_above + 1], n_columns)[0]
+    notes += filter(None, [unnamed_note(f"{path}", header)])
     below = rows[n_above + 1 :]
     columns = [[row[j] if j < len(row) else None for row in below] for j in range(n_columns)]
     return Sheet(name, header, columns, n_above, notes)

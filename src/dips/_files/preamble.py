@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 _MOST = 50  # lines that may stand above a header
 
@@ -39,12 +40,40 @@ def find_header(rows: Sequence[Sequence[str]], wanted: Collection[str] = ()) -> 
 
 
 def _are_names(row: Sequence[str]) -> bool:
-    return all(row) and len(set(row)) == len(row) and not any(_is_number(cell) for cell in row)
+    return all(row) and len(set(row)) == len(row) and not any(is_number(cell) for cell in row)
 
 
-def _is_number(text: str) -> bool:
+def unnamed_note(source: str, header: Sequence[str]) -> str:
+    """Say that the names of the columns look like a row; empty where they do not.
+
+    Numbers that rise from column to column are names, such as years or the numbers of pixels.
+
+    Examples
+    --------
+    >>> unnamed_note("iris.csv", ["5.1", "3.5", "setosa"])
+    "The first line of iris.csv is taken for column names, but '5.1', '3.5' look like data; if so, add a line of names."
+    >>> unnamed_note("sales.csv", ["shop", "2023", "2024"])
+    ''
+    """
+    numbers = [name for name in header if is_number(name) and name.strip("+-").lower() != "nan"]
+    values = [as_number(name) for name in numbers]
+    if len(numbers) < 2 or all(a < b for a, b in pairwise(values)):
+        return ""
+    shown = ", ".join(map(repr, numbers[:2]))
+    return (
+        f"The first line of {source} is taken for column names, but {shown} look like data; if so, add a line of names."
+    )
+
+
+def as_number(text: str) -> float:
+    """The number that a cell holds, with a point or a comma."""
+    return float(text.replace(",", "."))
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell holds a number."""
     try:
-        float(text.replace(",", "."))
+        as_number(text)
     except ValueError:
         return False
     return True
