@@ -127,6 +127,8 @@ def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
     --------
     >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 15}])
     'Of the first 10, about 9 are estimated to be wrong; of the next 10, about 6'
+    >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 19}])  # 9.4 and 18.5: the next are no worse
+    'Of the first 10, about 9 are estimated to be wrong; of the next 10, about 9'
     >>> worth_in_words([{"n": 4, "wrong": 1}])
     'Of all 4, about 1 is estimated to be wrong'
     """
@@ -138,7 +140,7 @@ def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
         return f"Of {named}, hardly any is estimated to be wrong"
     words = f"Of {named}, about {first['wrong']} {'is' if first['wrong'] == 1 else 'are'} estimated to be wrong"
     if len(worth) > 1 and worth[1]["n"] == 2 * first["n"]:
-        words += f"; of the next {first['n']}, about {worth[1]['wrong'] - first['wrong']}"
+        words += f"; of the next {first['n']}, about {min(worth[1]['wrong'] - first['wrong'], first['wrong'])}"
     return words
 
 

@@ -37,8 +37,8 @@ class Beliefs(Curator):
         nearly all of the gain.
     network : bool, default=False
         Whether :class:`~dips.network.PriorFittedClassifier` is one more teacher, for tables of at most 1,000 labels and
-        ten classes. It costs several times the rest, and on our tables it added a third of a point of AUC and no
-        accuracy (docs/results.md).
+        ten classes. It costs two to three times the rest, and added nothing to half a point of accuracy to dirty labels
+        (docs/results.md).
     reviewer_error : float, default=0.0
         How often the reviewers who verified labels are wrong. Above 0, a verified label is weighed against the teachers
         and the label before it, and counts in training with the probability that it is right. It is never a suspect.
