@@ -82,7 +82,7 @@ def main():
         "--rivals",
         nargs="*",
         default=[*SUPERVISED, "curated"],
-        help='the models to compare with, among them "self-training", "CleanLearning" and "curated, network"',
+        help='the models to compare with; also "self-training", "CleanLearning", "curated, network", "curated: mlp"',
     )
     parser.add_argument("--no-supervised", dest="rivals", action="store_const", const=[], help="the network alone")
     parser.add_argument("--mean", action="store_true", help="also the mean of the network and the default")

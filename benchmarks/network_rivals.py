@@ -10,10 +10,11 @@ import numpy as np
 from catboost import CatBoostClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
 from sklearn.semi_supervised import SelfTrainingClassifier
@@ -24,10 +25,8 @@ from dips.curators import Beliefs
 
 PLAIN = ("xgboost", "catboost", "extra trees", "logistic")
 SUPERVISED = (*PLAIN, *(f"{name}, sigmoid" for name in PLAIN))
-CURATORS = {
-    "curated": "auto",
-    "curated, network": Beliefs(network=True),
-}  # the default; with one more teacher
+CURATORS = {"curated": "auto", "curated, network": Beliefs(network=True)}  # the default; with one more teacher
+AROUND = "curated: "  # "curated: logistic" is the default around logistic regression
 
 
 def xgboost():
@@ -64,10 +63,15 @@ def supervised(categorical):
         "extra trees": make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), forest),
         "logistic": make_pipeline(ranked, LogisticRegression(C=0.1, max_iter=1000)),
     }
+    others = {
+        "hist": HistGradientBoostingClassifier(max_iter=100, learning_rate=0.05, max_leaf_nodes=8, random_state=0),
+        "random forest": RandomForestClassifier(300, random_state=0),
+        "mlp": make_pipeline(ranked, MLPClassifier((64,), alpha=1e-3, max_iter=200, random_state=0)),
+    }
     calibrated = {
         f"{name}, sigmoid": CalibratedClassifierCV(model, method="sigmoid", cv=3) for name, model in plain.items()
     }
-    return plain | calibrated
+    return plain | calibrated | others
 
 
 def labels_in_folds(model, X, y):
@@ -86,11 +90,12 @@ def answer_supervised(model, task, folds):
     return p
 
 
-def answer_curated(task, curator):
-    """The default of this package around XGBoost, which sees the unlabeled rows as the network does."""
+def answer_curated(task, curator="auto", backbone=None):
+    """The default of this package around a model, XGBoost if none is given; it sees the unlabeled rows, too."""
     labeled = len(task.given)
     rows, unlabeled, queries = np.split(task.values, [labeled, task.context])
-    model = PseudoLabelClassifier(xgboost(), curator=curator, random_state=0).fit(rows, task.given, unlabeled)
+    model = PseudoLabelClassifier(backbone or xgboost(), curator=curator, random_state=0)
+    model.fit(rows, task.given, unlabeled)
     p = np.zeros((len(task.true), len(model.classes_)))
     p[np.arange(labeled), task.given] = 1 - model.samples_["p_wrong"].to_numpy(dtype=float)[:labeled]
     p[task.context :] = model.predict_proba(queries)
@@ -131,6 +136,8 @@ def answers_of_rivals(names, task, categorical, folds):
         try:
             if name in CURATORS:
                 answers[name] = answer_curated(task, CURATORS[name])
+            elif name.startswith(AROUND):
+                answers[name] = answer_curated(task, backbone=models[name.removeprefix(AROUND)])
             elif name in PEERS:
                 answers[name] = PEERS[name](task)
             else:
