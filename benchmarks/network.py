@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from network_report import report
-from network_rivals import SUPERVISED, answers_of_rivals
+from network_rivals import SUPERVISED, answers_of_rivals, check_names
 
 from dips.network._frequencies import factors_for, reweighed
 from dips.network._inference import FrozenNetwork
@@ -56,7 +56,7 @@ def run(tables, network, options):
                         name = f"network, told {off:+g}" if off else "network, told"
                         answers[name] = told_frequencies(task, answers["network"], off)
                     answers |= answers_of_rivals(options.rivals, task, table.categorical, folds)
-                    if options.mean and {"network", "curated"} <= set(answers):
+                    if options.mean and "curated" in answers:
                         answers["network and curated"] = (answers["network"] + answers["curated"]) / 2
                     for name, p in answers.items():
                         scores = scores_of(task, p)
@@ -97,6 +97,9 @@ def main():
     )
     parser.add_argument("--out", type=Path, help="write the scores of every task as JSON lines")
     options = parser.parse_args()
+    check_names(options.rivals)
+    if options.mean and (options.no_network or "curated" not in options.rivals):
+        parser.error("--mean needs the network, and curated among the rivals")
     network = None if options.no_network else FrozenNetwork(Weights.load(options.weights))
     records = []
     with warnings.catch_warnings():

@@ -2,7 +2,8 @@
 
 Mean scores of every model by labels and noise, and by table; then the network against the best of the supervised models
 and against the default of this package. Only tasks that every model could fit are counted. ``--network`` names the
-model that the others are compared with.
+model that the others are compared with. ``--baseline xgboost`` prints instead what every model gains over that one, on
+the tasks that it could fit.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+PACKAGES = ("self-training", "CleanLearning")  # other packages' ways with dirty labels
 SCORES = ("accuracy", "log_loss", "auc", "auc_wrong")
 UNITS = {"accuracy": 100.0, "log_loss": 1.0, "auc": 100.0}
 
@@ -61,7 +63,7 @@ def rivals_of(records, network):
     """Models that the network is compared with: the supervised ones, those calibrated, and the default."""
     others = sorted({record["model"] for record in records if not record["model"].startswith("network")} - {network})
     curated = [[model] for model in others if model.startswith("curated")]
-    supervised = [model for model in others if not model.startswith("curated")]
+    supervised = [model for model in others if not model.startswith("curated") and model not in PACKAGES]
     calibrated = [model for model in supervised if model.endswith(", sigmoid")]
     return [names for names in (supervised, calibrated, *curated) if names]
 
@@ -95,6 +97,8 @@ def show_gains(records, network):
 
 def differences(records, baseline):
     """What each model gains over one of them, in each cell (table, labels and noise): means over samples of rows."""
+    if baseline not in {record["model"] for record in records}:
+        raise SystemExit(f"No record is of {baseline!r}.")
     frame = pd.DataFrame(records).assign(draw=[draw_of(record) for record in records])
     both = frame.merge(frame[frame["model"] == baseline][["draw", *UNITS]], on="draw", suffixes=("", "_before"))
     gains = {score: both[score] - both[f"{score}_before"] for score in UNITS}
@@ -126,8 +130,9 @@ def report(records, network="network", baseline=None):
     records = complete(records)
     for key in (None, "task", "table"):
         show(records, key)
-    print()
-    show_gains(records, network)
+    if network in {record["model"] for record in records}:
+        print()
+        show_gains(records, network)
 
 
 def main():

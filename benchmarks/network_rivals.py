@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 from catboost import CatBoostClassifier
+from network_report import PACKAGES
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -125,7 +126,15 @@ def _at_queries(model, task):
     return p
 
 
-PEERS = {"self-training": answer_self_training, "CleanLearning": answer_clean_learning}
+PEERS = dict(zip(PACKAGES, (answer_self_training, answer_clean_learning), strict=True))
+
+
+def check_names(names):
+    """Refuse models that are not known, before any work."""
+    models = supervised(np.zeros(1, dtype=bool))
+    known = [*models, *CURATORS, *PEERS, *(AROUND + name for name in models)]
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"{unknown[0]!r} is not known; choose among {', '.join(known)}.")
 
 
 def answers_of_rivals(names, task, categorical, folds):
@@ -143,5 +152,5 @@ def answers_of_rivals(names, task, categorical, folds):
             else:
                 answers[name] = answer_supervised(models[name], task, folds)
         except ValueError as error:  # too few labels of a class for the folds of calibration
-            print(f"{len(task.given)} labels: {name} left out: {error}"[:150], file=sys.stderr)
+            print(f"{name} left out, {len(task.given)} labels: {error}"[:150], file=sys.stderr)
     return answers

@@ -17,6 +17,8 @@ import pandas as pd
 import pytest
 import small
 
+from dips.network._tasks import Task, scores_of
+
 BENCHMARKS = Path(small.__file__).parent
 
 
@@ -120,7 +122,8 @@ def scores(model, accuracy, table="a", task="50/0.2", seed=0):
 
 
 def test_the_default_and_other_forms_of_the_network_are_no_supervised_models():
-    records = [scores(model, 0.5) for model in ("network", "network, told", "x", "x, sigmoid", "curated")]
+    models = ("network", "network, told", "x", "x, sigmoid", "curated", "self-training")
+    records = [scores(model, 0.5) for model in models]
     assert network_report.rivals_of(records, "network") == [["x", "x, sigmoid"], ["x, sigmoid"], ["curated"]]
 
 
@@ -140,6 +143,27 @@ def test_what_a_model_gains_is_told_cell_by_cell():
     assert (cell["model"], cell["table"], cell["task"]) == ("curated", "a", "50/0.2")
     assert cell["accuracy"] == pytest.approx(0.15)
     assert (cell["log_loss"], cell["before"]) == (pytest.approx(-0.15), pytest.approx(0.5))
+
+
+def test_a_model_without_records_is_no_baseline():
+    with pytest.raises(SystemExit, match="No record is of 'y'"):
+        network_report.differences([scores("x", 0.5)], "y")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rivals_answer_for_every_row_of_a_task():
+    network_rivals = pytest.importorskip("network_rivals", reason="needs CatBoost", exc_type=ImportError)
+    rng = np.random.default_rng(0)
+    values, true = rng.normal(size=(160, 3)).astype(np.float32), np.arange(160) % 2
+    values[:, 0] += 3 * true
+    task = Task(values, true[:60].copy(), true, context=100)
+    names = ["logistic", "self-training", "curated: logistic"]
+    answers = network_rivals.answers_of_rivals(names, task, np.zeros(3, dtype=bool), folds=False)
+    assert list(answers) == names
+    for p in answers.values():
+        assert scores_of(task, p)["accuracy"] > 0.8
+    with pytest.raises(SystemExit, match="'magic' is not known; choose among xgboost"):
+        network_rivals.check_names(["magic"])
 
 
 def test_tasks_that_a_model_could_not_fit_are_left_out():

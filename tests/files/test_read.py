@@ -158,9 +158,14 @@ def test_a_first_row_that_was_taken_for_the_header_is_told(tmp_path, ending):
     )
 
 
-def test_years_and_numbers_of_columns_are_names(tmp_path):
-    assert not read_table(written(tmp_path, "t.csv", "shop,2022,2023,2024\na,3,1,2\nb,1,2,3\n")).notes
-    assert not read_table(written(tmp_path, "t.csv", "0,1,2,3,label\n3,1,2,3,a\n1,2,3,4,b\n")).notes
+@pytest.mark.parametrize("names", ["2022,2023,2024", "2024,2023,2021", "0,1,2", "4000.5,3998.5,3996.5", " nan,inf,7"])
+def test_years_and_scales_are_names(tmp_path, names):
+    assert not read_table(written(tmp_path, "t.csv", f"shop,{names}\na,3,1,2\nb,1,2,3\n")).notes
+
+
+@pytest.mark.parametrize("row", ["39,77516,13", "0.1,0.5,0.7", "1,5.1,well"])
+def test_numbers_without_order_look_like_data(tmp_path, row):
+    assert read_table(written(tmp_path, "t.csv", f"{row},ill\n3,1,2,well\n1,2,3,ill\n")).notes
 
 
 def test_a_header_in_the_middle_is_refused(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
+from math import isclose, isfinite
 
 _MOST = 50  # lines that may stand above a header
 
@@ -46,7 +47,8 @@ def _are_names(row: Sequence[str]) -> bool:
 def unnamed_note(source: str, header: Sequence[str]) -> str:
     """Say that the names of the columns look like a row; empty where they do not.
 
-    Numbers that rise from column to column are names, such as years or the numbers of pixels.
+    Whole numbers that rise or fall from column to column are names, such as years and the numbers of pixels, and so are
+    numbers in equal steps, such as wavelengths.
 
     Examples
     --------
@@ -55,9 +57,8 @@ def unnamed_note(source: str, header: Sequence[str]) -> str:
     >>> unnamed_note("sales.csv", ["shop", "2023", "2024"])
     ''
     """
-    numbers = [name for name in header if is_number(name) and name.strip("+-").lower() != "nan"]
-    values = [as_number(name) for name in numbers]
-    if len(numbers) < 2 or all(a < b for a, b in pairwise(values)):
+    numbers = [name.strip() for name in header if is_number(name) and isfinite(as_number(name))]
+    if len(numbers) < 2 or _are_a_scale([as_number(name) for name in numbers]):
         return ""
     shown = ", ".join(map(repr, numbers[:2]))
     return (
@@ -65,8 +66,20 @@ def unnamed_note(source: str, header: Sequence[str]) -> str:
     )
 
 
+def _are_a_scale(values: Sequence[float]) -> bool:
+    """Whether numbers rise or fall all the way: whole ones at any pace, others in equal steps."""
+    steps = [b - a for a, b in pairwise(values)]
+    if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        return False
+    return all(v.is_integer() for v in values) or (
+        len(steps) > 1 and all(isclose(s, steps[0], rel_tol=1e-3) for s in steps)
+    )
+
+
 def as_number(text: str) -> float:
     """The number that a cell holds, with a point or a comma."""
+    if "_" in text:  # Python would read 1_000
+        raise ValueError(text)
     return float(text.replace(",", "."))
 
 

@@ -127,7 +127,7 @@ def worth_in_words(worth: Sequence[dict[str, int]]) -> str:
     --------
     >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 15}])
     'Of the first 10, about 9 are estimated to be wrong; of the next 10, about 6'
-    >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 19}])  # 9.4 and 18.5: the next are no worse
+    >>> worth_in_words([{"n": 10, "wrong": 9}, {"n": 20, "wrong": 19}])  # 9.4 and 18.6: the next are no worse
     'Of the first 10, about 9 are estimated to be wrong; of the next 10, about 9'
     >>> worth_in_words([{"n": 4, "wrong": 1}])
     'Of all 4, about 1 is estimated to be wrong'
