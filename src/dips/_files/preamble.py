@@ -71,9 +71,8 @@ def _are_a_scale(values: Sequence[float]) -> bool:
     steps = [b - a for a, b in pairwise(values)]
     if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
         return False
-    return all(v.is_integer() for v in values) or (
-        len(steps) > 1 and all(isclose(s, steps[0], rel_tol=1e-3) for s in steps)
-    )
+    are_equal = len(steps) > 1 and all(isclose(step, steps[0], rel_tol=1e-3) for step in steps)
+    return are_equal or all(value.is_integer() for value in values)
 
 
 def as_number(text: str) -> float:
