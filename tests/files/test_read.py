@@ -163,7 +163,7 @@ def test_years_and_scales_are_names(tmp_path, names):
     assert not read_table(written(tmp_path, "t.csv", f"shop,{names}\na,3,1,2\nb,1,2,3\n")).notes
 
 
-@pytest.mark.parametrize("row", ["39,77516,13", "0.1,0.5,0.7", "1,5.1,well"])
+@pytest.mark.parametrize("row", ["39,77516,13", "0.1,0.5,0.7", "1,5.1,well", "7,7,well"])
 def test_numbers_without_order_look_like_data(tmp_path, row):
     assert read_table(written(tmp_path, "t.csv", f"{row},ill\n3,1,2,well\n1,2,3,ill\n")).notes
 

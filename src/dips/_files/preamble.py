@@ -57,10 +57,10 @@ def unnamed_note(source: str, header: Sequence[str]) -> str:
     >>> unnamed_note("sales.csv", ["shop", "2023", "2024"])
     ''
     """
-    numbers = [name.strip() for name in header if is_number(name) and isfinite(as_number(name))]
-    if len(numbers) < 2 or _are_a_scale([as_number(name) for name in numbers]):
+    numbers = [(name.strip(), v) for name in header if (v := _number_in(name)) is not None and isfinite(v)]
+    if len(numbers) < 2 or _are_a_scale([value for _, value in numbers]):
         return ""
-    shown = ", ".join(map(repr, numbers[:2]))
+    shown = ", ".join(repr(name) for name, _ in numbers[:2])
     return (
         f"The first line of {source} is taken for column names, but {shown} look like data; if so, add a line of names."
     )
@@ -75,20 +75,18 @@ def _are_a_scale(values: Sequence[float]) -> bool:
     return are_equal or all(value.is_integer() for value in values)
 
 
-def as_number(text: str) -> float:
-    """The number that a cell holds, with a point or a comma."""
-    if "_" in text:  # Python would read 1_000
-        raise ValueError(text)
-    return float(text.replace(",", "."))
-
-
 def is_number(text: str) -> bool:
-    """Whether a cell holds a number."""
+    """Whether a cell holds a number, with a point or a comma."""
+    return _number_in(text) is not None
+
+
+def _number_in(text: str) -> float | None:
+    if "_" in text:  # Python would read 1_000
+        return None
     try:
-        as_number(text)
+        return float(text.replace(",", "."))
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def preamble_note(source: str, n_lines: int, first: str, option: str) -> str:
