@@ -25,6 +25,7 @@ from dips._tools.fits import N_JOBS, all_or_nothing
 from dips._tools.seeds import draw_seed
 from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
+from dips._tools.wording import counted
 from dips.exceptions import InputTypeError
 
 from ._beliefs import NetworkBeliefs, context_size, drawn
@@ -230,8 +231,8 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         many = [j for j, places in self._levels.items() if places.size > MAX_LEVELS]
         if many:
             self.notes_.append(
-                f"{len(many)} categorical columns have more than {MAX_LEVELS} levels (the first is at position "
-                f"{many[0]}): the rarer levels are taken as one."
+                f"{counted(len(many), 'categorical column has', 'categorical columns have')} more than {MAX_LEVELS} levels "
+                f"(the first is at position {many[0]}): the rarer levels are taken as one."
             )
 
     def _note_sizes(self, network: FrozenNetwork, codes: Array, n_classes: int) -> None:
