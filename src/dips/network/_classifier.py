@@ -230,9 +230,10 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         self._levels = {j: common_levels(table[:, j]) for j in self.columns_ if self._categorical[j]}
         many = [j for j, places in self._levels.items() if places.size > MAX_LEVELS]
         if many:
+            have = counted(len(many), "categorical column has", "categorical columns have")
             self.notes_.append(
-                f"{counted(len(many), 'categorical column has', 'categorical columns have')} more than {MAX_LEVELS} levels "
-                f"(the first is at position {many[0]}): the rarer levels are taken as one."
+                f"{have} more than {MAX_LEVELS} levels (the first is at position {many[0]}): the rarer levels are taken "
+                "as one."
             )
 
     def _note_sizes(self, network: FrozenNetwork, codes: Array, n_classes: int) -> None:
