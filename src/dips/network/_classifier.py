@@ -232,8 +232,8 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         if many:
             have = counted(len(many), "categorical column has", "categorical columns have")
             self.notes_.append(
-                f"{have} more than {MAX_LEVELS} levels (the first is at position {many[0]}): the rarer levels are taken "
-                "as one."
+                f"{have} more than {MAX_LEVELS} levels (the first is at position {many[0]}): "
+                "the rarer levels are taken as one."
             )
 
     def _note_sizes(self, network: FrozenNetwork, codes: Array, n_classes: int) -> None:
