@@ -186,4 +186,5 @@ test("one false alarm is not several", () => {
 
 test("no probability is said to be certain", () => {
   assert.deepEqual([1000, 996, 995, 994, 455, 5, 4, 0].map(logic.percentOf), ["over 99", "over 99", "over 99", "99", "46", "1", "under 1", "under 1"]);
+  assert.deepEqual([100, 99.9, 45.5, 0.1, 0].map(logic.tenthOf), [">99.9", "99.9", "45.5", "0.1", "<0.1"]);
 });

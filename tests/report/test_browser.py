@@ -88,7 +88,7 @@ def saved(browser, button="export", name="suspects.csv"):
     path.unlink(missing_ok=True)
     find(browser, f"#{button}").click()
     for _ in range(50):
-        if path.exists():
+        if path.exists() and path.stat().st_size:  # the browser makes the file before it fills it
             break
         time.sleep(0.1)
     return path.read_text(encoding="utf-8-sig").splitlines()

@@ -32,6 +32,11 @@ function wrongAt(points, i) {
   return points.wrong ? points.wrong[i] : -1;
 }
 
+/** A percentage as a cell shows it, to a tenth; none is written as if it were certain. */
+function tenthOf(percent) {
+  return percent >= 100 ? ">99.9" : percent <= 0 ? "<0.1" : percent.toFixed(1);
+}
+
 /** A probability in whole percent, from thousandths; none is written as if it were certain. */
 function percentOf(thousandths) {
   const percent = Math.round(thousandths / 10);
@@ -180,4 +185,4 @@ function neighbor(xs, ys, isVisible, from, dx, dy) {
   return found;
 }
 
-if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, percentOf, cut, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, answersOf, correctionsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };
+if (typeof module !== "undefined") module.exports = { decodeBytes, groupOf, percentOf, tenthOf, cut, reasonOf, wrongAt, worthOf, nameOf, wordsOf, suspectsOf, answersOf, correctionsOf, tableColumns, filterRows, sortRows, defused, toCsv, nearest, neighbor };

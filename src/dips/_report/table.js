@@ -96,7 +96,7 @@ class SuspectTable {
     const { pictures, id } = this.data.points;
     if (column.picture) cell.append(picture(this.data, pictures[i], wordsOf(this.data, i), "small"));
     if (column.choice) cell.append(this.choice(i));
-    else if (!column.picture || !id.length) cell.append(column.means && column.at(i) !== "" ? column.at(i).toFixed(1) : column.at(i)); // a name says more than a number
+    else if (!column.picture || !id.length) cell.append(column.means && column.at(i) !== "" ? tenthOf(column.at(i)) : column.at(i)); // a name says more than a number
     return cell;
   }
 
