@@ -134,7 +134,7 @@ def check_names(names):
     models = supervised(np.zeros(1, dtype=bool))
     known = [*models, *CURATORS, *PEERS, *(AROUND + name for name in models)]
     if unknown := [name for name in names if name not in known]:
-        raise SystemExit(f"{unknown[0]!r} is not known; choose among {', '.join(known)}.")
+        raise SystemExit(f"{unknown[0]!r} is not known; choose among {', '.join(map(repr, known))}.")
 
 
 def answers_of_rivals(names, task, categorical, folds):

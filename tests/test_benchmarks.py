@@ -162,7 +162,7 @@ def test_rivals_answer_for_every_row_of_a_task():
     assert list(answers) == names
     for p in answers.values():
         assert scores_of(task, p)["accuracy"] > 0.8
-    with pytest.raises(SystemExit, match="'magic' is not known; choose among xgboost"):
+    with pytest.raises(SystemExit, match="'magic' is not known; choose among 'xgboost', "):
         network_rivals.check_names(["magic"])
 
 
