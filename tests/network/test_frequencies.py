@@ -63,7 +63,8 @@ def test_the_beliefs_of_a_table_have_the_frequencies_it_was_told(tiny):
     X, y = np.random.default_rng(0).normal(size=(90, 3)), np.where(np.arange(90) < 60, np.arange(90) % 2, -1)
     model = PriorFittedClassifier(weights=tiny, random_state=0, class_frequencies={0: 0.9, 1: 0.1}).fit(X, y)
     np.testing.assert_allclose(model.belief_.mean(0), [0.9, 0.1], atol=1e-4)
-    assert model.predict_proba(X).mean(0)[0] > 0.8
+    untold = PriorFittedClassifier(weights=tiny, random_state=0).fit(X, y)
+    assert model.predict_proba(X).mean(0)[0] > untold.predict_proba(X).mean(0)[0] + 0.2
     np.testing.assert_allclose(model.p_wrong_[:60], 1 - model.belief_[np.arange(60), y[:60]])
 
 

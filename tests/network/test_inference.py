@@ -68,9 +68,9 @@ def both_ways(weights, values, given):
     return theirs, np.concatenate([view.context.logits, asked])
 
 
-@pytest.mark.parametrize("hints", [True, False])
-def test_numpy_and_pytorch_agree(values, given, hints):
-    theirs, ours = both_ways(Weights.random(replace(TINY.model, hints=hints), 0), values, given)
+@pytest.mark.parametrize(("hints", "trees"), [(True, True), (True, False), (False, False)])
+def test_numpy_and_pytorch_agree(values, given, hints, trees):
+    theirs, ours = both_ways(Weights.random(replace(TINY.model, hints=hints, trees=trees), 0), values, given)
     assert np.ptp(theirs) > 0.5
     assert np.abs(ours - theirs).max() < 1e-4
 

@@ -1,8 +1,8 @@
-"""Hints that the network starts from: what three ridge regressions make of the labels.
+"""Hints that the network starts from: what three ridge regressions and a small forest make of the labels.
 
-One is linear in the columns, one adds up curves, and one compares whole rows, by the columns that mattered to the
-second. No row is judged by its own label: for a labeled row, the closed form of leaving it out gives the answer of a
-fit without it. How strongly to shrink is weighed by the error on the rows left out.
+One regression is linear in the columns, one adds up curves, and one compares whole rows, by the columns that mattered
+to the second. No row is judged by its own label: for a labeled row, the closed form of leaving it out gives the answer
+of a fit without it. How strongly to shrink is weighed by the error on the rows left out. The forest is in `_grove.py`.
 
 The same code runs in NumPy, for one table, and in PyTorch, for a batch of them; `xp` is the one or the other.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ._grove import Grove, fit_grove
 from ._settings import ModelSettings
 
 SHRINKAGE = (1.0, 0.1, 0.01, 0.001)  # times the number of labels; each a tenth of the one before
@@ -37,7 +38,7 @@ class _Ridge:
 
 @dataclass(frozen=True)
 class Hints:
-    """Three regressions on the labeled rows of a batch of tables."""
+    """Three regressions, and perhaps trees, on the labeled rows of a batch of tables."""
 
     xp: Any
     settings: ModelSettings
@@ -45,25 +46,30 @@ class Hints:
     labeled: Any  # (B, n, F, d) the labeled rows, less that mean
     weight: Any  # (B, 1, F, 1) of the columns where rows are compared
     fits: tuple[_Ridge, _Ridge, _Ridge]
+    grove: Grove | None
 
     def of_labeled(self) -> Any:
-        """Hints (B, n, C, 2 × fits) for the labeled rows."""
-        return self._stacked([fit.own for fit in self.fits])
+        """Hints (B, n, C, hints) for the labeled rows."""
+        return self._stacked([fit.own for fit in self.fits], None if self.grove is None else self.grove.own)
 
     def of_others(self, described: Any) -> Any:
-        """Hints (B, m, C, 2 × fits) for other rows, of which the cells (B, m, F, numbers of a cell) are given."""
+        """Hints (B, m, C, hints) for other rows, of which the cells (B, m, F, numbers of a cell) are given."""
         rows = _features(self.xp, described, self.settings) - self.centre
         kernels = (
             _linear(rows, self.labeled, self.settings),
             _curves(rows, self.labeled),
             _alike(self.xp, rows * self.weight, self.labeled * self.weight),
         )
-        return self._stacked([fit.of_others(kernel) for fit, kernel in zip(self.fits, kernels, strict=True)])
+        answers = [fit.of_others(kernel) for fit, kernel in zip(self.fits, kernels, strict=True)]
+        return self._stacked(answers, None if self.grove is None else self.grove.of_others(described))
 
-    def _stacked(self, answers: list[Any]) -> Any:
+    def _stacked(self, answers: list[Any], of_trees: Any) -> Any:
         """Of each fit its answer for the class, less the class's share, and how much it explains in this table."""
-        explained = [fit.explained[:, None, None] + 0 * answers[0] for fit in self.fits]
-        return self.xp.stack([*(2 * answer for answer in answers), *explained], axis=-1)
+        parts = [2 * answer for answer in answers]
+        parts += [fit.explained[:, None, None] + 0 * answers[0] for fit in self.fits]
+        if self.grove is not None:
+            parts += [2 * of_trees, self.grove.explained[:, None, None] + 0 * of_trees]
+        return self.xp.stack(parts, axis=-1)
 
 
 def fit_hints(xp: Any, described: Any, named: Any, settings: ModelSettings) -> Hints:
@@ -76,7 +82,8 @@ def fit_hints(xp: Any, described: Any, named: Any, settings: ModelSettings) -> H
     curves = _ridge(xp, _curves(rows, rows), target)
     weight = _column_weights(xp, rows, curves.coefficients)
     alike = _ridge(xp, _alike(xp, rows * weight, rows * weight), target)
-    return Hints(xp, settings, centre, rows, weight, (linear, curves, alike))
+    grove = fit_grove(xp, described, named, settings) if settings.trees else None
+    return Hints(xp, settings, centre, rows, weight, (linear, curves, alike), grove)
 
 
 def _features(xp: Any, described: Any, settings: ModelSettings) -> Any:

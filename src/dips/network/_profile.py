@@ -97,6 +97,8 @@ def profile(settings: NetworkSettings, device: torch.device, minutes: float, out
     """Measure the variants until the minutes are over; a variant that fails says so and the next one follows."""
     started = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
+    if device.type == "cuda":
+        (out / "kernels.txt").write_text(kernels(NetworkTrainer(settings, device, True), SHAPES[1]))
     with (out / "profile.jsonl").open("w") as log:
         for name, changed, compiled in variants(settings):
             for shape in SHAPES:
@@ -105,8 +107,6 @@ def profile(settings: NetworkSettings, device: torch.device, minutes: float, out
                 entry = {"variant": name, "shape": str(shape)} | _attempt(changed, compiled, device, shape)
                 log.write(json.dumps(entry) + "\n")
                 print(json.dumps(entry), flush=True)
-        if device.type == "cuda":
-            (out / "kernels.txt").write_text(kernels(NetworkTrainer(settings, device, True), SHAPES[1]))
 
 
 def _attempt(settings: NetworkSettings, compiled: bool, device: torch.device, shape: Shape) -> dict:

@@ -139,13 +139,13 @@ def _about(arrays: dict[str, Array]) -> tuple[dict[str, Any], ModelSettings]:
     numbers = (
         about.get("n_features"),
         about.get("n_draws"),
-        *(v for name, v in vars(settings).items() if name not in ("waves", "hints")),
+        *(v for name, v in vars(settings).items() if name not in ("waves", "hints", "trees")),
     )
     require(all(type(n) is int and n >= 0 for n in numbers), "a number in its description")
     require(about["n_features"] > 0 and 0 < about["n_draws"] <= 1000, "a number in its description")
     require(type(about.get("n_jobs")) in (int, type(None)), "its number of threads")
     require(all(type(wave) is int for wave in settings.waves), "its waves")
-    require(type(settings.hints) is bool, "whether it takes hints")
+    require(type(settings.hints) is bool and type(settings.trees) is bool, "whether it takes hints")
     return about, settings
 
 

@@ -32,6 +32,7 @@ class ModelSettings:
     code_width: int = 16  # numbers in the random code of a level, a token or a class
     waves: tuple[int, ...] = (1, 2, 4)  # frequencies in which a value's rank is written
     hints: bool = True  # the classes' tokens begin with what simple regressions make of the labels
+    trees: bool = True  # and, where they do, with what a small forest makes of them
     packed_tokens: int = 96  # short rows are laid side by side up to this length for attention; 0: one row at a time
 
     @property
@@ -42,7 +43,7 @@ class ModelSettings:
     @property
     def mark_width(self) -> int:
         """How many numbers describe a row to the token of a class: is it labeled, with this class, and the hints."""
-        return 2 + 2 * N_FITS * self.hints
+        return 2 + 2 * (N_FITS + self.trees) * self.hints
 
     def tokens_of(self, n_columns: int) -> int:
         """How many tokens the columns of a row take."""
@@ -50,8 +51,8 @@ class ModelSettings:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ModelSettings:
-        """Settings out of a JSON object, which knows no tuples, and where it is old, no hints."""
-        return cls(**{"hints": False} | _tuples(values))
+        """Settings out of a JSON object, which knows no tuples, and where it is old, no hints or none of trees."""
+        return cls(**{"hints": False, "trees": False} | _tuples(values))
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ class Weights:
         Some blocks follow once more, their outputs silenced; hints are not listened to.
         """
         before, layers = self.settings.layers, settings.layers
-        same = replace(settings, layers=before, hints=self.settings.hints) == self.settings
-        if not same or layers < before or settings.hints < self.settings.hints:
+        same = replace(settings, layers=before, hints=self.settings.hints, trees=self.settings.trees) == self.settings
+        if not same or layers < before or settings.mark_width < self.settings.mark_width:
             raise ModelError(f"Weights of a network of other sizes cannot grow into {settings}: {self.settings}.")
         source = [layer * before // layers for layer in range(layers)]
         silent = [layer > 0 and source[layer] == source[layer - 1] for layer in range(layers)]
