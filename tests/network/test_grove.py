@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dips.network import _grove
-from dips.network._grove import DEPTH, LEFT_OUT, N_TREES, fit_grove
+from dips.network._grove import DEPTH, LEFT_OUT, N_TREES, PRIOR_WEIGHT, fit_grove
 from dips.network._settings import ModelSettings
 
 MODEL = ModelSettings()
@@ -44,7 +44,7 @@ def naive_answer(grove, looks, named, kept, tree, row):
     for level in range(1, DEPTH + 1):
         path = leaves[row] >> (DEPTH - level)
         here = named[[other for other in rows if leaves[other] >> (DEPTH - level) == path]]
-        answer = (here.sum(0) + answer) / (len(here) + 1)
+        answer = (here.sum(0) + PRIOR_WEIGHT * answer) / (len(here) + PRIOR_WEIGHT)
     return answer - root
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from ._settings import ModelSettings
 
-N_TREES, DEPTH, QUESTIONS = 48, 5, 6
+N_TREES, DEPTH, QUESTIONS = 48, 5, 8
 LOOKS = 4  # ways in which a column is looked at: they differ in how levels, and missing cells, are ordered
 LEFT_OUT = 16  # trees that are grown without a row
-PRIOR_WEIGHT = 1.0  # rows that a leaf's answer borrows from the level above
+PRIOR_WEIGHT = 2.0  # rows that a leaf's answer borrows from the level above
 FEW = 1e-3  # rows of each class at the least, in a tree that may have been grown on none
 ABOVE = 1e-5  # by how much a number must exceed another, so that rounding decides nothing
 

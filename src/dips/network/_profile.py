@@ -35,30 +35,51 @@ def _wait(device: torch.device) -> None:
         torch.cuda.synchronize()
 
 
+class Parts:
+    """The parts of a training step on tables of one shape, each to be run by itself."""
+
+    def __init__(self, trainer: NetworkTrainer, shape: Shape) -> None:
+        settings = trainer.settings
+        self.trainer, self.shape, self.draws = trainer, shape, Draws(trainer.device, 0)
+        self.row_tokens = tokens_of_a_row(shape, settings)
+        self.batch = max(2, round(settings.training.tokens_per_step / (shape.rows * self.row_tokens)))
+        self.tables = make_tables(self.draws, self.batch * settings.training.steps_per_draw, shape, settings.prior)
+        self.first = self.tables[: self.batch]
+        self.cells = encode_tables(self.first, shape, self.draws, settings).to(trainer.dtype)
+
+    def prior(self) -> None:
+        """Make the tables of several steps."""
+        make_tables(self.draws, len(self.tables.true), self.shape, self.trainer.settings.prior)
+
+    def encode(self) -> None:
+        """Encode the tables of several steps."""
+        encode_tables(self.tables, self.shape, self.draws, self.trainer.settings).to(self.trainer.dtype)
+
+    def forward(self) -> torch.Tensor:
+        """The loss of one step."""
+        return self.trainer.loss(self.shape, self.first, self.cells)
+
+    def both_ways(self) -> None:
+        """The loss of one step, and its gradients."""
+        self.forward().backward()
+
+    def step(self) -> None:
+        """One whole step."""
+        self.both_ways()
+        self.trainer.optimiser.step(1e-3, 0)
+
+
 def measure(trainer: NetworkTrainer, shape: Shape) -> dict[str, float]:
     """Times of the parts of a step in milliseconds, and the speed that follows."""
-    settings, device = trainer.settings, trainer.device
-    row_tokens = tokens_of_a_row(shape, settings)
-    batch = max(2, round(settings.training.tokens_per_step / (shape.rows * row_tokens)))
-    tokens, many = batch * shape.rows * row_tokens, batch * settings.training.steps_per_draw
-    draws = Draws(device, 0)
-    tables = make_tables(draws, many, shape, settings.prior)
-    part = slice(0, batch)
-    cells = encode_tables(tables[part], shape, draws, settings).to(trainer.dtype)
-
-    def step() -> None:
-        trainer.loss(shape, tables[part], cells).backward()
-        trainer.optimiser.step(1e-3, 0)
-
-    def backward() -> None:
-        trainer.loss(shape, tables[part], cells).backward()
-
+    settings, device, parts = trainer.settings, trainer.device, Parts(trainer, shape)
+    batch, row_tokens = parts.batch, parts.row_tokens
+    tokens = batch * shape.rows * row_tokens
     times = {
-        "prior": seconds(lambda: make_tables(draws, many, shape, settings.prior), device, 2),
-        "encode": seconds(lambda: encode_tables(tables, shape, draws, settings).to(trainer.dtype), device, 2),
-        "forward": seconds(lambda: trainer.loss(shape, tables[part], cells), device),
-        "both_ways": seconds(backward, device),
-        "step": seconds(step, device),
+        "prior": seconds(parts.prior, device, 2),
+        "encode": seconds(parts.encode, device, 2),
+        "forward": seconds(parts.forward, device),
+        "both_ways": seconds(parts.both_ways, device),
+        "step": seconds(parts.step, device),
     }
     a_step = times["step"] + (times["prior"] + times["encode"]) / settings.training.steps_per_draw
     flops = training_flops(settings.model, tokens, row_tokens, shape.context)
@@ -79,6 +100,7 @@ def variants(settings: NetworkSettings) -> list[tuple[str, NetworkSettings, bool
     double = replace(settings, training=replace(training, tokens_per_step=2 * training.tokens_per_step))
     return [
         ("compiled", settings, True),
+        ("compiled, no trees", replace(settings, model=replace(model, trees=False)), True),
         ("eager", settings, False),
         ("compiled, rows not packed", replace(settings, model=replace(model, packed_tokens=0)), True),
         ("compiled, twice the tokens", double, True),
@@ -118,12 +140,13 @@ def _attempt(settings: NetworkSettings, compiled: bool, device: torch.device, sh
         return {"failed": f"{type(error).__name__}: {error}"[:600]}
 
 
-def kernels(trainer: NetworkTrainer, shape: Shape) -> str:
-    """The kernels of one step by their time."""
+def kernels(trainer: NetworkTrainer, shape: Shape, steps: int = 3) -> str:
+    """The kernels of some steps by their time."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as traced
 
-    measure(trainer, shape)
+    parts = Parts(trainer, shape)
+    seconds(parts.step, trainer.device, 2)
     with traced(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as trace:
-        measure(trainer, shape)
-    return trace.key_averages().table(sort_by="cuda_time_total", row_limit=40, max_name_column_width=70)
+        seconds(parts.step, trainer.device, steps - 1)
+    return trace.key_averages().table(sort_by="self_device_time_total", row_limit=40, max_name_column_width=70)
