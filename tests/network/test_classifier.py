@@ -251,16 +251,20 @@ def test_weights_that_are_written_anew_are_read_anew(tmp_path, patients):
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no trained weights here")
 def test_the_trained_network_finds_wrong_labels():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 2))
-    truth = (X[:, 0] + X[:, 1] > 0).astype(int)
-    wrong = rng.random(150) < 0.15
-    given = np.where(wrong, 1 - truth, truth)
-    given[100:] = -1
-    model = PriorFittedClassifier(weights=SHIPPED, random_state=0).fit(X, given)
-    p_wrong = model.p_wrong_[:100]
-    assert p_wrong[wrong[:100]].mean() > 5 * p_wrong[~wrong[:100]].mean()
-    assert (model.transduction_ == truth).mean() > 0.9
+    right, doubts = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 2))
+        truth = (X[:, 0] + X[:, 1] > 0).astype(int)
+        wrong = rng.random(150) < 0.15
+        given = np.where(wrong, 1 - truth, truth)
+        given[100:] = -1
+        model = PriorFittedClassifier(weights=SHIPPED, random_state=0).fit(X, given)
+        p_wrong = model.p_wrong_[:100]
+        doubts.append(p_wrong[wrong[:100]].mean() / p_wrong[~wrong[:100]].mean())
+        right.append((model.transduction_ == truth).mean())
+    assert min(doubts) > 3 and np.mean(doubts) > 5
+    assert np.mean(right) > 0.89  # of 1,800 rows, of which a third of each table had no label
 
 
 def test_answers_need_no_pytorch():
