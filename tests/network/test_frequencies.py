@@ -52,6 +52,8 @@ def test_a_mapping_is_put_in_the_order_of_the_classes(mapping):
         ([1.0, 0.0], "must be positive and sum to 1"),
         ([0.7, 0.7], "must be positive and sum to 1"),
         ([0.7, np.nan], "must be positive and sum to 1"),
+        ({"well": "many", "ill": "few"}, "must be numbers, but are"),
+        ([0.5 + 0j, 0.5], "must be numbers, but are"),
     ],
 )
 def test_frequencies_that_cannot_be_are_refused(frequencies, message):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dips.network import _hints
-from dips.network._hints import SHRINKAGE, Hints, fit_hints
+from dips.network._hints import SHRINKAGE, Hints, fit_hints, symmetric_inverse
 from dips.network._settings import ModelSettings
 
 MODEL = ModelSettings()
@@ -62,6 +62,18 @@ def test_no_row_is_judged_by_its_own_label(row, monkeypatch):
     other[0, row] = np.roll(named[0, row], 1)
     one, two = (fit_hints(np, cells, labels, MODEL).of_labeled()[0, row, :, :2] for labels in (named, other))
     assert np.allclose(one, two)
+
+
+def test_symmetric_inverses_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(2, 30, 30))
+    matrices = half @ half.swapaxes(1, 2) + np.eye(30)
+    assert np.allclose(symmetric_inverse(matrices), np.linalg.inv(matrices), rtol=1e-8)
+    single = symmetric_inverse(matrices.astype(np.float32))
+    assert single.dtype == np.float32
+    assert np.allclose(single, np.linalg.inv(matrices), atol=1e-3)
+    with pytest.raises(np.linalg.LinAlgError):
+        symmetric_inverse(-matrices)
 
 
 def test_answers_for_a_row_do_not_depend_on_the_others_asked():

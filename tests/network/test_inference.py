@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dips.exceptions import ModelError
-from dips.network import _inference, export
+from dips.network import _inference, _weights, export
 from dips.network._beliefs import context_size
 from dips.network._inference import FrozenNetwork
 from dips.network._reading import Reading
@@ -51,6 +51,9 @@ def both_ways(weights, values, given):
     from dips.network._prior._draws import Draws
 
     frozen = FrozenNetwork(weights)
+    rows = Reading(frozen, values[:CONTEXT], CATEGORICAL, given, CLASSES, 1, 0)._labeled_rows()
+    values = np.append(values[rows], values[LABELED:], axis=0)  # in the order in which trees are drawn
+    given = np.append(given[rows], given[LABELED:])
     reading = Reading(frozen, values[:CONTEXT], CATEGORICAL, given, CLASSES, 1, 0)
     (view,) = reading._views(1)
     named = [torch.as_tensor(code)[None] for code in (view.codes.levels, view.codes.tokens)]
@@ -87,6 +90,14 @@ def test_large_exponents_do_not_overflow(values, given):
     theirs, ours = both_ways(weights, values, given)
     assert np.abs(ours - theirs).max() < 1e-2
     assert np.isfinite(ours).all()
+
+
+def test_the_order_of_the_rows_does_not_matter(network, values, given):
+    plain = read(network, values, given)
+    order = np.random.default_rng(2).permutation(CONTEXT)
+    moved = read(network, np.append(values[order], values[CONTEXT:], axis=0), given[order])
+    assert np.allclose(moved.of_context(), plain.of_context()[order], atol=1e-5)
+    assert np.allclose(moved.ask(values[CONTEXT:]), plain.ask(values[CONTEXT:]), atol=1e-5)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -141,6 +152,26 @@ def test_huge_numbers_are_read_as_others_are(network, values, given):
         assert np.allclose(read(network, values, given).ask(values[CONTEXT:]), plain, atol=1e-5)
 
 
+@pytest.mark.parametrize("known", [0.0, np.nan])
+@pytest.mark.parametrize("other", [1.0, 1e300])
+def test_numbers_of_a_column_that_had_one_value_tell_nothing(network, values, given, known, other):
+    values[:, 0] = known
+    plain = read(network, values, given)
+    asked = values[CONTEXT:].copy()
+    asked[:, 0] = other
+    assert np.array_equal(plain.ask(asked), plain.ask(values[CONTEXT:]))
+
+
+def test_the_largest_numbers_do_not_overflow(network, values, given):
+    values[:, 0] = np.where(values[:, 0] > 0, 1.7e308, -1.7e308)
+    values[:CONTEXT, 1] /= 100
+    values[CONTEXT:, 1] = 1.7e308
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reading = read(network, values, given)
+        assert np.isfinite(reading.of_context()).all() and np.isfinite(reading.ask(values[CONTEXT:])).all()
+
+
 def test_weights_come_back_from_their_file(tmp_path):
     weights = Weights.random(TINY.model, 0)
     weights.save(tmp_path / "w.npz")
@@ -171,6 +202,54 @@ def test_damaged_weights_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(ModelError, match="not a file of network weights"):
             Weights.load(path)
+
+
+def _with_head(path, change, **more):
+    """Write a file of weights whose description is changed and whose checksum may be computed anew."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    head = json.loads(arrays.pop("head").tobytes())
+    head["settings"] |= change
+    head |= more
+    if not more:
+        head["sha256"] = _weights._checksum(arrays, head["settings"])
+    np.savez(path, head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
+
+
+def test_a_changed_description_of_weights_is_refused(tmp_path):
+    Weights.random(TINY.model, 0).save(tmp_path / "w.npz")
+    _with_head(tmp_path / "w.npz", {"waves": [1, 2, 3]}, sha256="0")
+    with pytest.raises(ModelError, match="checksum"):
+        Weights.load(tmp_path / "w.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"trees": False}, "weights and their description"),
+        ({"layers": 7}, "weights and their description"),
+        ({"row_heads": 0}, "heads"),
+        ({"column_heads": 3}, "heads"),
+        ({"width": 32.0}, "numbers"),
+        ({"hints": 1}, "hints"),
+        ({"code_width": 4}, "sizes"),
+    ],
+)
+def test_a_description_that_does_not_fit_its_weights_is_refused(tmp_path, change, said):
+    Weights.random(TINY.model, 0).save(tmp_path / "w.npz")
+    _with_head(tmp_path / "w.npz", change)
+    with pytest.raises(ModelError, match=said):
+        Weights.load(tmp_path / "w.npz")
+
+
+def test_weights_whose_checksum_is_of_the_arrays_alone_are_read(tmp_path):
+    weights = Weights.random(TINY.model, 0)
+    weights.save(tmp_path / "w.npz")
+    with np.load(tmp_path / "w.npz") as file:
+        arrays = {name: file[name] for name in file.files if name != "head"}
+    head = {"settings": asdict(TINY.model), "sha256": _weights._checksum(arrays, None)}
+    np.savez(tmp_path / "old.npz", head=np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays)
+    assert Weights.load(tmp_path / "old.npz").settings == weights.settings
 
 
 def test_a_checkpoint_becomes_a_file_of_weights(tmp_path, capsys):

@@ -100,27 +100,29 @@ def changed(about, **changes):
     return np.frombuffer(json.dumps(json.loads(about.tobytes()) | changes).encode(), np.uint8)
 
 
-DAMAGES = {
-    "columns": lambda a: a["columns"] + 1,
-    "categorical": lambda a: a["categorical"][:1],
-    "values": lambda a: a["values"] * np.inf,
-    "codes": lambda a: np.where(a["codes"] == 1, 2, a["codes"]),
-    "seeds": lambda a: a["seeds"] - 2**31,
-    "factors": lambda a: -a["factors"],
-    "rows/0": lambda a: a["rows/0"] + 1,
-    "weights/sharpen": lambda a: a["weights/sharpen"][:0],
-    "weights/answer.bias": lambda a: a["weights/answer.bias"] * np.float16(np.nan),
-    "about": lambda a: changed(a["about"], n_draws=10**9),
-}
+DAMAGES = [
+    ("columns", lambda a: a["columns"] + 1),
+    ("categorical", lambda a: a["categorical"][:1]),
+    ("values", lambda a: a["values"] * np.inf),
+    ("codes", lambda a: np.where(a["codes"] == 1, 2, a["codes"])),
+    ("seeds", lambda a: a["seeds"] - 2**31),
+    ("factors", lambda a: -a["factors"]),
+    ("rows/0", lambda a: a["rows/0"] + 1),
+    ("rows/0", lambda a: np.tile(a["rows/0"], 2)),
+    ("weights/sharpen", lambda a: a["weights/sharpen"][:0]),
+    ("weights/answer.bias", lambda a: a["weights/answer.bias"] * np.float16(np.nan)),
+    ("about", lambda a: changed(a["about"], n_draws=10**9)),
+    ("about", lambda a: changed(a["about"], n_jobs=0)),
+]
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_parts_that_do_not_fit_each_other_are_refused(tiny, tmp_path, name):
+@pytest.mark.parametrize(("name", "damage"), DAMAGES)
+def test_parts_that_do_not_fit_each_other_are_refused(tiny, tmp_path, name, damage):
     path = tmp_path / "network.npz"
     fitted(tiny, X, np.arange(90) % 2).table_.save(path)
     with np.load(path) as file:
         arrays = {key: file[key] for key in file.files}
-    np.savez(path, **arrays | {name: DAMAGES[name](arrays)})
+    np.savez(path, **arrays | {name: damage(arrays)})
     with pytest.raises(DamagedFileError):
         ReadTable.load(path)
     np.savez(path, **{key: array for key, array in arrays.items() if key != name})

@@ -11,6 +11,8 @@ from dips._tools.arrays import Array
 
 from ._settings import ModelSettings
 
+FAR = 1e30  # standard deviations; further away, numbers overflow
+
 
 @dataclass(frozen=True)
 class Codes:
@@ -64,6 +66,8 @@ class Columns:
 
     def _describe(self, j: int, column: Array, codes: Array, waves: tuple[int, ...], out: Array) -> None:
         """Standardised value, rank, its waves; frequency; the flags missing and categorical; the level's name."""
+        if not self.categorical[j]:
+            column = self._as_far_as_known(j, column)
         absent = np.isnan(column)
         below = np.searchsorted(self.known[j], column, side="left")
         upto = np.searchsorted(self.known[j], column, side="right")
@@ -76,12 +80,21 @@ class Columns:
             out[:, flags + 3 :] = codes[level] * ~absent[:, None]
             return
         rank = (below + upto) / (2.0 * self.count[j])
-        out[:, 0] = np.arcsinh((column - self.mean[j]) / self.spread[j])
+        with np.errstate(over="ignore"):
+            value = (column / self.spread[j] - self.mean[j] / self.spread[j]).clip(-FAR, FAR)
+        out[:, 0] = np.arcsinh(value)
         out[:, 1] = 2 * rank - 1
         for place, wave in enumerate(waves):
             out[:, 2 + place] = np.sin(rank * (math.pi * wave))
             out[:, 2 + len(waves) + place] = np.cos(rank * (math.pi * wave))
         out[absent, :flags] = 0.0
+
+    def _as_far_as_known(self, j: int, column: Array) -> Array:
+        """Numbers of a column that has no two values in the context are all alike: nothing is known of any other."""
+        known = self.known[j]
+        if known.size and known[0] < known[-1]:
+            return column
+        return np.where(np.isnan(column), np.nan, known[0] if known.size else np.nan)
 
 
 def marks_of(given: Array, classes: int) -> Array:

@@ -27,7 +27,10 @@ def check_frequencies(frequencies: Any, classes: Array) -> Array:
                 "every class that has a label, and for no other."
             )
         frequencies = [frequencies[name] for name in classes.tolist()]
-    shares = np.asarray(frequencies, dtype=np.float64)
+    try:
+        shares = np.asarray(frequencies, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"class_frequencies must be numbers, but are {frequencies!r}.") from error
     if shares.shape != classes.shape:
         raise InputError(f"class_frequencies has {shares.size} shares, and the labels name {classes.size} classes.")
     if not ((shares > 0).all() and abs(shares.sum() - 1) < 0.01):

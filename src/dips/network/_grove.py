@@ -160,7 +160,7 @@ def _drawn(level: int) -> np.ndarray:
 
 @cache
 def _places_of_missing() -> np.ndarray:
-    """Missing cells come before all others or after them."""
+    """Missing cells come before nearly all others or after them."""
     return np.array([-3.0, 3.0] * (LOOKS // 2))
 
 

@@ -18,9 +18,9 @@ from dips.exceptions import DamagedFileError
 from ._beliefs import NetworkBeliefs
 from ._frequencies import reweighed
 from ._inference import FrozenNetwork
-from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS
+from ._limits import MAX_COLUMNS, MAX_LEVELS
 from ._settings import ModelSettings
-from ._weights import Weights, shapes
+from ._weights import Weights, misfit_of
 
 _PARTS = ("about", "columns", "categorical", "values", "codes", "seeds", "factors")
 _WEIGHTS, _LEVELS, _ROWS = "weights/", "levels/", "rows/"
@@ -88,7 +88,8 @@ class ReadTable:
         require(set(_PARTS) <= set(arrays), "an array is missing")
         about, settings = _about(arrays)
         floats = {name: array.astype(np.float32) for name, array in _named(arrays, _WEIGHTS).items()}
-        _check_weights(settings, floats)
+        misfit = misfit_of(settings, floats)
+        require(not misfit, misfit)
         levels = {int(j): places for j, places in _named(arrays, _LEVELS).items()}
         rows = _named(arrays, _ROWS)
         table = (arrays["columns"], arrays["categorical"], levels, arrays["values"], arrays["codes"])
@@ -103,7 +104,7 @@ class ReadTable:
             chosen, seed = next(stored, (None, 0))
             require(chosen is not None and chosen.ndim == 1 and chosen.dtype.kind == "i", "the rows of a reading")
             assert chosen is not None
-            require(within(chosen, codes.size), "the rows of a reading")
+            require(within(chosen, codes.size) and bool((np.diff(chosen) > 0).all()), "the rows of a reading")
             require(set(range(n_groups)) <= set(given[chosen].tolist()), "a class has no row in a reading")
             return chosen, seed
 
@@ -136,25 +137,11 @@ def _about(arrays: dict[str, Array]) -> tuple[dict[str, Any], ModelSettings]:
         settings = ModelSettings.from_json(about["settings"])
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedFileError(f"its description ({error})") from error
-    numbers = (
-        about.get("n_features"),
-        about.get("n_draws"),
-        *(v for name, v in vars(settings).items() if name not in ("waves", "hints", "trees")),
-    )
+    numbers = (about.get("n_features"), about.get("n_draws"))
     require(all(type(n) is int and n >= 0 for n in numbers), "a number in its description")
     require(about["n_features"] > 0 and 0 < about["n_draws"] <= 1000, "a number in its description")
-    require(type(about.get("n_jobs")) in (int, type(None)), "its number of threads")
-    require(all(type(wave) is int for wave in settings.waves), "its waves")
-    require(type(settings.hints) is bool and type(settings.trees) is bool, "whether it takes hints")
+    require(type(about.get("n_jobs")) in (int, type(None)) and about["n_jobs"] != 0, "its number of threads")
     return about, settings
-
-
-def _check_weights(settings: ModelSettings, arrays: dict[str, Array]) -> None:
-    heads = (settings.row_heads, settings.column_heads)
-    require(all(n > 0 and settings.width % n == 0 for n in heads), "its numbers of heads")
-    require(settings.columns_per_token > 0 and settings.code_width >= MAX_CLASSES, "its sizes")
-    require({name: array.shape for name, array in arrays.items()} == shapes(settings), "its weights")
-    require(all(np.isfinite(array).all() for array in arrays.values()), "a weight is not finite")
 
 
 def _check_factors(factors: Array, n_classes: int) -> None:

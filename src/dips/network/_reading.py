@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dips._tools.arrays import Array
+from dips._tools.arrays import Array, Rows
 
 from ._encoding import Codes, Columns, marks_of
 from ._hints import Hints, fit_hints
@@ -73,23 +73,28 @@ class Reading:
         cells = columns.cells(values, codes, self._network.settings)
         marks = marks_of(self._given, self._n_classes)
         with threads(n_threads) as run:
-            hints = self._hints(cells) if self._network.settings.hints else None
-            if hints is not None:
-                marks = np.concatenate([marks, self._hints_of_context(hints, cells)], -1)
+            hints = None
+            if self._network.settings.hints:
+                rows = self._labeled_rows()
+                hints = self._hints(cells, rows)
+                marks = np.concatenate([marks, self._hints_of_context(hints, cells, rows)], -1)
             x = self._network.tokens(cells, codes.tokens, marks, codes.classes)
             return _View(order, codes, columns, hints, self._network.read(x, self._n_classes, run))
 
-    def _hints(self, cells: Array) -> Hints:
-        """Regressions on the labeled rows of the context."""
-        labeled = self._given >= 0
-        named = marks_of(self._given[labeled], self._n_classes)[..., 1]
-        return fit_hints(np, self._columns_of(cells[labeled]), named[None], self._network.settings)
+    def _labeled_rows(self) -> Rows:
+        """The labeled rows, in an order that depends on nothing but what is in them: trees are drawn by it."""
+        rows = np.flatnonzero(self._given >= 0)
+        return rows[np.lexsort([self._given[rows], *self._values[rows].T])]
 
-    def _hints_of_context(self, hints: Hints, cells: Array) -> Array:
-        labeled = self._given >= 0
-        own = hints.of_labeled()[0]
+    def _hints(self, cells: Array, rows: Rows) -> Hints:
+        """What simple models make of the labels of these rows."""
+        named = marks_of(self._given[rows], self._n_classes)[..., 1]
+        return fit_hints(np, self._columns_of(cells[rows]), named[None], self._network.settings)
+
+    def _hints_of_context(self, hints: Hints, cells: Array, rows: Rows) -> Array:
+        own, unlabeled = hints.of_labeled()[0], self._given < 0
         out = np.empty((len(cells), *own.shape[1:]), np.float32)
-        out[labeled], out[~labeled] = own, hints.of_others(self._columns_of(cells[~labeled]))[0]
+        out[rows], out[unlabeled] = own, hints.of_others(self._columns_of(cells[unlabeled]))[0]
         return out
 
     def _columns_of(self, cells: Array) -> Array:

@@ -14,10 +14,12 @@ from dips._tools.arrays import Array
 from dips._tools.npz import read_arrays
 from dips.exceptions import DamagedFileError, ModelError
 
+from ._limits import MAX_CLASSES
 from ._settings import ModelSettings
 
 SHIPPED = Path(__file__).with_name("weights.npz")
 SILENCED = ("row_out", "column_out", "bend_out")  # what a block adds goes through one of these
+COVERS = "settings and arrays"  # what the checksum of a file is of
 LAYERED = ("sharpen", "row_qkv", "column_qkv", "bend_in", *SILENCED)  # one entry a block
 
 
@@ -31,7 +33,8 @@ class Weights:
     def save(self, path: Path) -> None:
         """Write the weights in half precision."""
         halves = {name: array.astype(np.float16) for name, array in self.arrays.items()}
-        head = {"settings": asdict(self.settings), "sha256": _checksum(halves)}
+        settings = asdict(self.settings)
+        head = {"settings": settings, "covers": COVERS, "sha256": _checksum(halves, settings)}
         arrays: dict[str, Any] = {"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **halves}
         np.savez(path, **arrays)
 
@@ -47,10 +50,14 @@ class Weights:
             halves = read_arrays(path)
             head = json.loads(halves.pop("head").tobytes())
             checksum, settings = head["sha256"], ModelSettings.from_json(head["settings"])
-        except (OSError, KeyError, ValueError, TypeError, DamagedFileError) as error:
+            covered = head["settings"] if head.get("covers") == COVERS else None  # older ones: the arrays alone
+        except (OSError, KeyError, ValueError, TypeError, AttributeError, RecursionError, DamagedFileError) as error:
             raise ModelError(f"{path} is not a file of network weights ({error}).") from error
-        if _checksum(halves) != checksum:
+        if _checksum(halves, covered) != checksum:
             raise ModelError(f"{path} is damaged: its checksum is not the one it was written with.")
+        misfit = misfit_of(settings, halves)
+        if misfit:
+            raise ModelError(f"{path} is damaged: {misfit} do not fit each other.")
         arrays = {name: array.astype(np.float32) for name, array in halves.items()}
         return cls(settings, arrays)
 
@@ -107,9 +114,26 @@ def shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _checksum(arrays: dict[str, Array]) -> str:
-    """SHA-256 over names, shapes and bytes."""
-    digest = hashlib.sha256()
+def misfit_of(settings: ModelSettings, arrays: dict[str, Array]) -> str:
+    """What of a network's description and arrays does not fit; nothing if all does."""
+    numbers = [n for name, n in vars(settings).items() if name not in ("waves", "hints", "trees")]
+    if not all(type(n) is int and n >= 0 for n in (*numbers, *settings.waves)):
+        return "the numbers of its description"
+    if type(settings.hints) is not bool or type(settings.trees) is not bool:
+        return "its hints"
+    heads = (settings.row_heads, settings.column_heads)
+    if not all(n > 0 and settings.width % n == 0 for n in heads):
+        return "its width and its numbers of heads"
+    if settings.columns_per_token == 0 or settings.code_width < MAX_CLASSES:
+        return "its sizes"
+    if {name: array.shape for name, array in arrays.items()} != shapes(settings):
+        return "its weights and their description"
+    return "" if all(np.isfinite(array).all() for array in arrays.values()) else "weights that are not finite"
+
+
+def _checksum(arrays: dict[str, Array], settings: dict[str, Any] | None) -> str:
+    """SHA-256 over the settings, and over names, shapes and bytes."""
+    digest = hashlib.sha256(b"" if settings is None else json.dumps(settings, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].shape} {arrays[name].dtype}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).tobytes())
