@@ -6,7 +6,9 @@ from scipy.special import expit, softmax
 
 from dips._beliefs.belief import average_beliefs
 from dips._beliefs.hypotheses import (
+    EVEN,
     SYMMETRIC,
+    in_proportion,
     make_hypotheses,
     mistaken,
     mistaken_for,
@@ -39,7 +41,7 @@ def test_every_hypothesis_explains_the_frequencies_of_the_labels_unless_it_is_ev
     for each in make_hypotheses(labels, len(counts)):
         np.testing.assert_allclose(each.matrix.sum(axis=1), 1)
         np.testing.assert_allclose(each.frequencies.sum(), 1)
-        explained = found if each.kind == SYMMETRIC else each.frequencies @ each.matrix
+        explained = found if each.kind in EVEN else each.frequencies @ each.matrix
         np.testing.assert_allclose(explained, found)
 
 
@@ -47,7 +49,7 @@ def test_no_hypothesis_makes_most_labels_of_a_class_wrong():
     for labels in (labels_of(95, 5), labels_of(990, 10), labels_of(88, 12), labels_of(9, 80, 11)):
         n_classes = labels.max() + 1
         found = symmetric_noise(0.0, labels, n_classes).frequencies
-        uneven = [h for h in make_hypotheses(labels, n_classes) if h.kind != SYMMETRIC]
+        uneven = [h for h in make_hypotheses(labels, n_classes) if h.kind not in EVEN]
         assert all((h.frequencies * np.diag(h.matrix) > found / 2).all() for h in uneven)
 
 
@@ -92,7 +94,31 @@ def test_symmetric_noise_is_taken_to_meet_fewer_labels_of_a_rare_class_than_it_d
 
 
 def test_with_many_classes_noise_is_taken_for_even():
-    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {SYMMETRIC}
+    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == set(EVEN)
+
+
+@given(st.lists(st.integers(1, 300), min_size=3, max_size=6), st.floats(0, 0.6))
+def test_noise_in_proportion_takes_a_class_for_others_as_often_as_they_occur(counts, rate):
+    found = np.array(counts) / sum(counts)
+    T = in_proportion(rate, found)
+    np.testing.assert_allclose(T.sum(axis=1), 1)
+    np.testing.assert_allclose(np.diag(T), 1 - rate)
+    np.testing.assert_allclose(T[0, 1] * found[2], T[0, 2] * found[1])
+
+
+def test_of_classes_alike_frequent_both_kinds_of_even_noise_are_the_same():
+    np.testing.assert_allclose(in_proportion(0.3, np.full(4, 0.25)), transition(0.3, 4))
+
+
+@pytest.mark.parametrize("rare", [0, 8, 40])
+def test_a_rare_class_does_not_hide_the_wrong_labels_of_others(rare):
+    rng = np.random.RandomState(0)
+    true = np.concatenate([rng.randint(0, 2, 600 - rare), np.full(rare, 2)])
+    p = softmax(3 * np.eye(3)[true] + 1.2 * rng.normal(size=(600, 3)) + np.log([0.49, 0.49, 0.02]), axis=1)
+    wrong = (rng.rand(600) < 0.2) & (true < 2)
+    noise, _ = estimate_noise([p], np.where(wrong, 1 - true, true), rng)
+    assert noise.low <= wrong.mean() <= noise.high
+    assert abs(noise.mean - wrong.mean()) < 0.05
 
 
 def by_kind(hypotheses, log_likelihood):

@@ -1,4 +1,9 @@
-"""How labels may have gone wrong: all classes alike, one class more often than the others, or all mistaken for one."""
+"""How labels may have gone wrong: all classes alike, one class more often than the others, or all mistaken for one.
+
+Errors that meet all classes alike are of two kinds, which a rare class tells apart. If wrong labels named all others
+alike, a class of eight rows among six hundred would gain dozens of labels at a rate of a fifth. Where it has not, every
+such rate would be ruled out, however many labels of the other classes are wrong.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,9 @@ from scipy.special import logsumexp, softmax
 
 from dips._tools.arrays import Array
 
-SYMMETRIC = "symmetric"  # the kind of noise that meets all classes alike
+SYMMETRIC = "symmetric"  # the kind of noise that meets all classes alike, and takes them for any other alike
+PROPORTIONAL = "in proportion"  # the same, but a class is taken for another as often as that one occurs
+EVEN = (SYMMETRIC, PROPORTIONAL)
 
 _RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 _MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
@@ -24,7 +31,7 @@ _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the r
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
 _BELOW_HALF = 0.99  # the highest rate of being mistaken for a rare class; at about 1, half of its labels are wrong
 _P_UNEVEN = 0.1  # beside 0.9 of even noise: that one class is mistaken; of three on, as much that all are for one
-_LEAST_FACTOR = 2.0  # how much better than symmetric noise another kind must explain the labels to be believed at all
+_LEAST_FACTOR = 2.0  # how much better than even noise another kind must explain the labels to be believed at all
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Hypothesis:
     matrix : (C, C) probability that a row of class c is labeled k
     rate : the share of wrong labels
     frequencies : (C,) of the classes that teachers are calibrated to
-    kind : ``SYMMETRIC``, or what `mistaken` or `mistaken_for` return
+    kind : ``SYMMETRIC``, ``PROPORTIONAL``, or what `mistaken` or `mistaken_for` return
     log_prior : before any teacher was asked
     """
 
@@ -75,15 +82,33 @@ def transition(rates: float | Array, n_classes: int) -> Array:
     return T
 
 
+def in_proportion(rate: float, frequencies: Array) -> Array:
+    """T[c, k]: the same where wrong labels name the other classes as often as these occur, so that none gains much.
+
+    Examples
+    --------
+    >>> in_proportion(0.2, np.array([0.6, 0.3, 0.1])).round(2)
+    array([[0.8 , 0.15, 0.05],
+           [0.17, 0.8 , 0.03],
+           [0.13, 0.07, 0.8 ]])
+    """
+    T = rate * frequencies / (1 - frequencies)[:, None]
+    np.fill_diagonal(T, 1 - rate)
+    return np.asarray(T)
+
+
 def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
-    """Return what the noise of these labels may be, symmetric noise first, rates of a kind from low to high."""
+    """Return what the noise of these labels may be, even noise first, rates of a kind from low to high."""
     found = _frequencies(labels, n_classes)
     rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
-    symmetric = [symmetric_noise(rate, labels, n_classes) for rate in rates]
-    symmetric = [replace(h, log_prior=float(p)) for h, p in zip(symmetric, _log_prior_of_symmetric(rates), strict=True)]
+    even = [symmetric_noise(rate, labels, n_classes) for rate in rates]
+    if n_classes > 2:  # of two classes, both kinds are the same
+        even += [Hypothesis(in_proportion(rate, found), float(rate), found, PROPORTIONAL) for rate in rates]
+    log_prior = np.tile(_log_prior_of_rates(rates), len(even) // rates.size) - np.log(len(even) / rates.size)
+    even = [replace(h, log_prior=float(p)) for h, p in zip(even, log_prior, strict=True)]
     if n_classes > _MOST_UNEVEN:
-        return symmetric
-    return symmetric + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
+        return even
+    return even + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
 
 
 def mistaken(c: int) -> str:
@@ -154,9 +179,10 @@ def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
     left as belief, which costs points where noise is symmetric.
     """
     log_prior, kinds = np.array([h.log_prior for h in hypotheses]), np.array([h.kind for h in hypotheses])
+    even = np.isin(kinds, EVEN)
     explained = {k: _log_mean(log_likelihood[kinds == k], log_prior[kinds == k]) for k in np.unique(kinds)}
-    lead = np.array([explained[k] - explained[SYMMETRIC] for k in kinds]) - np.log(_LEAST_FACTOR)
-    believed = np.where(kinds == SYMMETRIC, 1.0, -np.expm1(np.minimum(0, -lead)))
+    lead = np.array([explained[k] for k in kinds]) - _log_mean(log_likelihood[even], log_prior[even])
+    believed = np.where(even, 1.0, -np.expm1(np.minimum(0, np.log(_LEAST_FACTOR) - lead)))
     probability = believed * softmax(log_likelihood + log_prior)
     return np.asarray(probability / probability.sum())
 
@@ -166,8 +192,8 @@ def _log_mean(log_likelihood: Array, log_prior: Array) -> float:
     return float(logsumexp(log_likelihood + log_prior) - logsumexp(log_prior))
 
 
-def _log_prior_of_symmetric(rates: Array) -> Array:
-    """Log probability of each rate: a density that rises with the rate, and a lump at 0.
+def _log_prior_of_rates(rates: Array) -> Array:
+    """Log probability of each rate of even noise: a density that rises with the rate, and a lump at 0.
 
     The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import softmax
 
-from dips._beliefs.hypotheses import SYMMETRIC, Hypothesis, make_hypotheses, posterior, transition
+from dips._beliefs.hypotheses import EVEN, Hypothesis, make_hypotheses, posterior, transition
 from dips._beliefs.newton import Expansion, minimize_in_box
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
@@ -174,10 +174,11 @@ def likely_range(rates: Array, log_likelihood: Array) -> tuple[float, float]:
 
 
 def _likely_range_of_all(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:
-    """Return the likely range of symmetric noise, as far as need be widened by likely rates of other noise."""
-    rates, is_symmetric = np.array([h.rate for h in hypotheses]), np.array([h.kind == SYMMETRIC for h in hypotheses])
-    low, high = likely_range(rates[is_symmetric], log_likelihood[is_symmetric])
-    others = rates[~is_symmetric & (log_likelihood >= log_likelihood.max() - _INTERVAL_DROP)]
+    """Return the likely range of the likelier even noise, as far as need be widened by likely rates of other noise."""
+    rates, kinds = np.array([h.rate for h in hypotheses]), np.array([h.kind for h in hypotheses])
+    main = kinds == max(EVEN, key=lambda kind: log_likelihood[kinds == kind].max(initial=-np.inf))
+    low, high = likely_range(rates[main], log_likelihood[main])
+    others = rates[~main & (log_likelihood >= log_likelihood.max() - _INTERVAL_DROP)]
     return min([low, *others.tolist()]), max([high, *others.tolist()])
 
 
