@@ -43,6 +43,12 @@ def test_they_are_merged_on_demand():
     assert merged.notes[0].startswith("Spellings of one label in 'y' are merged: 'No' (300)")
 
 
+def test_a_letter_that_stands_there_twice_is_a_spelling_of_a_short_word():
+    merged = target({"Yes": 60, "Yess": 2, "No": 80}, merge_labels=True)
+    assert merged.classes == ["No", "Yes"]
+    refused("--merge-labels to merge them", {"Yes": 60, "Yess": 2, "No": 80})
+
+
 def test_they_are_merged_by_a_mapping():
     mapping = {"yes": "Yes", "Y": "Yes", "YES": "Yes", "no": "No", "N": "No"}
     assert target(YES_AND_NO, map_label=mapping).classes == ["No", "Yes"]

@@ -10,7 +10,7 @@ import pytest
 
 from dips._estimators.reasons import reason
 from dips._files import Preparation
-from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values
+from dips._study.account import _suspect_uneven, account_of, noise_estimate, noise_interval, uneven_values
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
 from dips._study.settings import Settings
@@ -135,6 +135,23 @@ def test_ids_that_are_called_as_columns_of_the_account_keep_their_values(parts):
     called = account.columns[1:4].tolist()
     assert called == ["row (input 2)", "row (input)", "held_out (input)"]
     assert account.iloc[0, 1:4].tolist() == [f"{name} 0" for name in names]
+
+
+def test_of_two_classes_labels_doubted_for_their_neighbors_get_the_other_one_as_suggestion():
+    p_wrong = np.array([0.1, 0.7, 0.05, 0.1, 0.1, 0.1])
+    columns = {
+        "p_wrong": p_wrong.copy(),
+        "given": np.array([0, 1, 0, 1, 0, 1]),
+        "verified": np.zeros(6, dtype=bool),
+        "useful": np.ones(6, dtype=bool),
+        "suggested": np.full(6, -1),
+    }
+    part = SimpleNamespace(p_wrong=np.array([0.9, 0.8]))
+    value = SimpleNamespace(rows=np.array([0, 3]), part=part)
+    _suspect_uneven(columns, SimpleNamespace(values=[value], is_sample=False))
+    assert not columns["useful"][[0, 3]].any()
+    assert columns["suggested"][[0, 3]].tolist() == [1, 0]
+    assert (columns["suggested"][columns["useful"]] == -1).all()
 
 
 def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():

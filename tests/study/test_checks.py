@@ -79,6 +79,18 @@ def test_codes_for_missing_and_slips_are_far_out_and_long_tails_are_not():
     assert outliers["score"]["rows"] == [5]
 
 
+@pytest.mark.parametrize(("share", "code"), [(0.05, 999.0), (0.05, 0.0), (0.1, 999.0)])
+def test_one_value_far_from_all_others_may_be_frequent(share, code):
+    values = np.random.RandomState(0).uniform(100, 180, 1000)
+    values[: int(share * 1000)] = code
+    low, high = usual_range(values)
+    assert (low, high) == (values[100:].min(), values[100:].max())
+
+
+def test_a_value_that_many_rows_have_is_not_far_out():
+    assert usual_range(np.append(np.arange(20.0, 90), np.full(20, 999.0)))[1] == 999
+
+
 def test_a_constant_or_short_column_has_no_far_out_numbers():
     assert usual_range(np.array([1.0] * 50 + [5.0]))[1] == 5
     assert usual_range(np.array([1.0, 2, 900])) == (-np.inf, np.inf)

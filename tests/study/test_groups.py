@@ -39,6 +39,19 @@ def test_repeated_ids_are_noticed_and_the_option_is_named():
     assert (column.kind, column.n_distinct, column.is_used) == ("group", 60, False)
 
 
+@pytest.mark.parametrize("name", ["PatNr", "mrn"])
+def test_ids_of_somebody_may_begin_with_zeros(name):
+    numbers = [f"{4000 + int(p[1:]):06d}" for p in VISITS["patient_id"]]
+    frame = VISITS.drop(columns="patient_id").assign(**{name: numbers})
+    assert read_data(frame, Settings(target="outcome")).repeated_ids == {name: 60}
+
+
+def test_codes_that_begin_with_zeros_are_no_groups():
+    frame = VISITS.rename(columns={"patient_id": "icd code"})
+    frame["icd code"] = [f"{4000 + int(p[1:]):06d}" for p in frame["icd code"]]
+    assert read_data(frame, Settings(target="outcome")).repeated_ids == {}
+
+
 def test_an_id_that_does_not_repeat_is_not_a_group():
     assert read_data(TABLE, Settings(target="outcome")).repeated_ids == {}
 

@@ -13,6 +13,7 @@ _YES_IF_ALL, _NO_IF_ALL = _YES | {"1", "t", "j"}, _NO | {"0", "f"}  # alone thes
 MOST_LABELS = 100  # more are no classes
 _RARE, _RARE_SHARE = 10, 0.05  # rows of a misspelling, and their share of those of the right spelling
 _LONG = 5  # letters of a word that a slip of the pen may be in
+_SHORT = 3  # letters of one in which a letter may stand twice
 _SHOWN = 6  # labels, and spellings of each
 
 
@@ -105,20 +106,26 @@ def _join_slips(groups: dict[str, list[str]], counts: Mapping[str, int]) -> None
 def is_slip(one: str, other: str) -> bool:
     """Whether two labels differ by one letter added, left out, changed, or exchanged with its neighbor in a long word.
 
+    In a word of three letters and more, a letter may stand there twice.
+
     Examples
     --------
     >>> is_slip("malignent", "malignant"), is_slip("bengin", "benign"), is_slip("stage 1", "stage 2")
     (True, True, False)
+    >>> is_slip("yess", "yes"), is_slip("yest", "yes"), is_slip("aa", "a")
+    (True, False, False)
     """
     words, others = one.split(), other.split()
     if len(words) != len(others):
         return False
     differing = [(a, b) for a, b in zip(words, others, strict=True) if a != b]
-    if len(differing) != 1 or min(map(len, differing[0])) < _LONG - 1 or max(map(len, differing[0])) < _LONG:
+    if len(differing) != 1:
         return False
     a, b = sorted(differing[0], key=len)
     if any(c.isdigit() for c in a + b):
         return False
+    if len(a) < _LONG - 1 or len(b) < _LONG:
+        return len(a) >= _SHORT and any(b == a[: i + 1] + a[i:] for i in range(len(a)))
     first = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
     if len(a) == len(b):
         is_exchanged = a[first : first + 2] == b[first : first + 2][::-1] and a[first + 2 :] == b[first + 2 :]

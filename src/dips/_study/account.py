@@ -122,7 +122,11 @@ def _suspect_uneven(columns: dict[str, Array], uneven: UnevenValues | None) -> N
         p_wrong[value.rows] = np.maximum(p_wrong[value.rows], value.part.p_wrong)
     labeled = np.flatnonzero(given != UNLABELED)
     suspects = labeled[~probably_right(p_wrong[labeled], given[labeled])]
-    columns["useful"][suspects[~verified[suspects]]] = False
+    suspects = suspects[~verified[suspects]]
+    columns["useful"][suspects] = False
+    if given.max() == 1:  # of two classes, what is probably not the one is the other
+        wrong = suspects[(p_wrong[suspects] > 0.5) & (columns["suggested"][suspects] == UNLABELED)]
+        columns["suggested"][wrong] = 1 - given[wrong]
 
 
 def _suspect_contrary(columns: dict[str, Array], contrary: pd.DataFrame) -> None:

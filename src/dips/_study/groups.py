@@ -20,8 +20,8 @@ from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
 
-_WHO = {"patient", "subject", "customer", "client", "person", "member", "household", "user", "account", "participant",
-        "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
+_WHO = {"pat", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
+        "participant", "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
 _WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
 _HOW_MUCH = {"age", "amount", "balance", "days", "hours", "income", "months", "rate", "score", "since", "size", "sum",
              "tenure", "total", "value", "weight", "years"}  # fmt: skip
@@ -104,6 +104,7 @@ def describe_groups(groups: Array) -> dict[str, Any]:
 def _repeats(column: Column, n_rows: int) -> bool:
     words = {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
     is_named_so = bool(words & _WHO) or (bool(words & _WHICH) and column.kind in ("id", "category", "number"))
-    if not is_named_so or words & _HOW_MUCH or column.kind in ("text", "date") or "codes" in column.note:
+    is_code = "codes" in column.note and not words & _WHO  # of somebody, digits that begin with 0 are a number to go by
+    if not is_named_so or words & _HOW_MUCH or column.kind in ("text", "date") or is_code:
         return False
     return _LEAST <= column.n_distinct < n_rows <= _MANY_ROWS_EACH * column.n_distinct
