@@ -125,6 +125,15 @@ def test_groups_that_identical_rows_would_join_are_kept_whole_instead():
     assert any(note.endswith(said) for note in inspect(sites, "outcome", group="site").notes)
 
 
+def test_to_read_a_column_of_mostly_numbers_as_such_is_among_the_options():
+    crp = np.where(np.arange(200) % 5, np.arange(200) / 7, np.nan).round(1).astype(object)
+    crp[::5] = "<5"
+    table = pd.DataFrame({"CRP": crp.astype(str), "x": np.arange(200) % 7, "outcome": np.arange(200) % 2})
+    look = inspect(table, "outcome")
+    assert "type={'CRP': 'number'}" in look.options
+    assert "type={'CRP': 'number'}" not in inspect(table, "outcome", type={"CRP": "number"}).options
+
+
 def test_rows_that_are_often_the_same_are_no_duplicates():
     rng = np.random.RandomState(0)
     frame = pd.DataFrame(rng.choice(["a", "b"], (300, 4)), columns=list("wxyz"))

@@ -29,6 +29,7 @@ _NAMED_LIKE_AN_ID = re.compile(
 _DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
 _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
           "sic", "naics", "fips", "cpt", "drg", "phone", "telephone", "npi"}  # fmt: skip
+MOSTLY_NUMBERS = "% of its cells are numbers"  # in the note of a column of categories
 _MANY_NUMBERS = 0.5  # of the cells; a column of which most are numbers was probably meant to be one
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
@@ -250,7 +251,7 @@ def _about_other_cells(column: Column, known: pa.ChunkedArray) -> str:
         return ""
     as_number = _or_type(column, "number", "reads the others as missing")
     but = f"but some are not, such as {strange[1][:20]!r}, so it is read as categories"
-    return f"{100 * is_read.mean():.0f} % of its cells are numbers, {but}{as_number}"
+    return f"{100 * is_read.mean():.0f} {MOSTLY_NUMBERS}, {but}{as_number}"
 
 
 def _about_spellings(column: Column, known: pa.ChunkedArray) -> str:

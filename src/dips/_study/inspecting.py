@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dips._files.columns import Schema
+from dips._files.kinds import MOSTLY_NUMBERS
 from dips._files.prepare import Preparation
 from dips._files.read import Table
 from dips._files.sample import TableSample, look_at
@@ -78,6 +79,7 @@ class Inspection:
             if imbalance_notes(self.target, "accuracy"):
                 options += better_options(self.target)
         options += [option("group", name) for name in self.repeated_ids][:1]
+        options += [option("type", (c.name, "number")) for c in self.schema.columns if MOSTLY_NUMBERS in c.note]
         return options + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
 
     def to_json(self) -> dict[str, Any]:
