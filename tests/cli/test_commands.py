@@ -241,6 +241,12 @@ def test_predict_writes_excel_for_excel(run, place, tmp_path, capsys):
     assert len(pd.read_excel(tmp_path / "out.xlsx")) == 160
 
 
+def test_predict_writes_csv_for_formats_that_are_only_read(run, place, tmp_path):
+    pd.read_csv(place / "patients.csv").to_json(tmp_path / "new.jsonl", orient="records", lines=True)
+    assert dips(["predict", str(run), str(tmp_path / "new.jsonl"), "-o", str(tmp_path / "out")]) == 0
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 160
+
+
 def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, monkeypatch, capsys):
     asked = ["-t", "outcome", *HURRIED, "--keep", "pseudo", "--costs", "ill=5", "--metric", "cost"]
     assert dips(["fit", str(place / "patients.csv"), *asked, "-o", str(tmp_path / "run")]) == 0

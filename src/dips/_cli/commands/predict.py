@@ -36,8 +36,8 @@ def predict(
             "--out",
             "-o",
             metavar="FILE",
-            help="A .csv, .parquet or .xlsx file; without an ending, it gets that of the input. For Spark, a folder.  "
-            "[default: print CSV]",
+            help="A .csv, .parquet or .xlsx file; without an ending, it gets that of the input, or .csv. For Spark, a "
+            "folder.  [default: print CSV]",
         ),
     ] = None,
     keep_columns: Annotated[bool, typer.Option("--keep-columns", help="Also write the columns of the table.")] = False,
@@ -61,7 +61,7 @@ def predict(
     from dips._study.run import Run
 
     if out is not None:
-        out = _of_the_same_kind(out, data)
+        out = out if is_spark_name(data) else _of_the_same_kind(out, data)
         refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
     opened = Run(run, untrusted)
     if is_image_run(opened, data):
@@ -126,9 +126,10 @@ def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, ke
 
 
 def _of_the_same_kind(out: Path, data: str) -> Path:
-    """Add the ending of the input where the output has none."""
+    """Add the ending of the input where the output has none; where tables are read but not written so, that of CSV."""
     kind = Path(data.split("?")[0]).suffix.lower()
-    return out if out.suffix or kind not in (".csv", ".parquet", ".xlsx") else out.with_suffix(kind)
+    written = kind if kind in (".csv", ".parquet", ".xlsx") else ".csv"
+    return out if out.suffix or not kind else out.with_suffix(written)
 
 
 def _predict_on_spark(model: SavedModel, data: str, out: Path | None, keep_columns: bool) -> None:
