@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 _LEGEND = (
-    "valid.: an estimate for true labels, to compare models by; it is often points too low, since they learned from fewer "
-    "rows. Another model than the last is kept only if it is better there by two standard errors. "
+    "valid.: an estimate for true labels, to compare models by; it is often points too low, since they learned from "
+    "fewer rows. Another model than the last is kept only if it is better there by two standard errors. "
     "held out: on labels as given, some of which may be wrong."
 )
 
