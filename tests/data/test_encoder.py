@@ -245,3 +245,25 @@ def test_a_column_of_values_never_seen_is_warned_of_by_name(frame, known, new, w
     encoder = TableEncoder().fit(frame({"sex": known}))
     with pytest.warns(UserWarning, match=f"No value of column 'sex' is known from training .{words}"):
         encoder.transform(frame({"sex": new}))
+
+
+def test_texts_that_are_mostly_numbers_are_pointed_out():
+    crp = [f"{v / 10:.1f}" for v in range(100)] + ["<5"] * 9
+    with pytest.warns(
+        UserWarning, match="Column 'crp' is text, though 100 of its 101 values are numbers, such as '0.0', others"
+    ):
+        TableEncoder().fit(pd.DataFrame({"crp": crp}))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{v:05d}" for v in range(900, 1000)],  # codes
+        [str(v % 12) for v in range(100)],  # few
+        [f"ward {v}" for v in range(100)] + ["7"],
+        list(range(100)),
+    ],
+)
+def test_codes_and_categories_are_not(texts, recwarn):
+    TableEncoder().fit(pd.DataFrame({"x": pd.Series(texts, dtype=object)}))
+    assert not recwarn.list

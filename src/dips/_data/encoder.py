@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from dips._data.categories import warn_of_unknown
+from dips._data.categories import reads_as, warn_of_numbers, warn_of_unknown
 from dips._data.columns import NESTED, as_floats, category_order, column_values, refuse_infinite
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._tools.arrays import Array
@@ -115,6 +115,8 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         is_number = bool(distinct) and all(isinstance(v, Number) for v in distinct)
         if learn and (order is not None or not is_number):
             self.categories_[j] = _sorted(distinct) if order is None else order
+            if order is None:
+                warn_of_numbers(name, distinct)
         categories = self.categories_[j]
         if categories is None:
             codes = [_as_number(name, v) for v in distinct]
@@ -158,21 +160,12 @@ def _factorize(name: Any, values: Any) -> tuple[Array, list[Any]]:
 
 def _sorted(values: list[Any]) -> list[Any]:
     """What reads as a number by its value, then the others in their own order, or alphabetical where they have none."""
-    numbers = {v: number for v in values if (number := _reads_as(v)) is not None}
+    numbers = {v: number for v in values if (number := reads_as(v)) is not None}
     first, others = sorted(numbers, key=lambda v: (numbers[v], repr(v))), [v for v in values if v not in numbers]
     try:
         return first + sorted(others)
     except TypeError:
         return first + sorted(others, key=str)
-
-
-def _reads_as(value: Any) -> float | None:
-    """Return the finite number that a value is, or that its text says."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if np.isfinite(number) else None
 
 
 def _as_number(name: Any, value: Any) -> float:
