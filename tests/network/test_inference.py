@@ -227,11 +227,11 @@ def test_a_changed_description_of_weights_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"trees": False}, "weights and their description"),
-        ({"layers": 7}, "weights and their description"),
+        ({"trees": False}, "its weights"),
+        ({"layers": 7}, "its weights"),
         ({"row_heads": 0}, "heads"),
         ({"column_heads": 3}, "heads"),
-        ({"width": 32.0}, "numbers"),
+        ({"width": 32.0}, "a number in its description"),
         ({"hints": 1}, "hints"),
         ({"code_width": 4}, "sizes"),
     ],

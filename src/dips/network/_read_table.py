@@ -20,7 +20,7 @@ from ._frequencies import reweighed
 from ._inference import FrozenNetwork
 from ._limits import MAX_COLUMNS, MAX_LEVELS
 from ._settings import ModelSettings
-from ._weights import Weights, misfit_of
+from ._weights import Weights, check_arrays
 
 _PARTS = ("about", "columns", "categorical", "values", "codes", "seeds", "factors")
 _WEIGHTS, _LEVELS, _ROWS = "weights/", "levels/", "rows/"
@@ -88,8 +88,7 @@ class ReadTable:
         require(set(_PARTS) <= set(arrays), "an array is missing")
         about, settings = _about(arrays)
         floats = {name: array.astype(np.float32) for name, array in _named(arrays, _WEIGHTS).items()}
-        misfit = misfit_of(settings, floats)
-        require(not misfit, misfit)
+        check_arrays(settings, floats)
         levels = {int(j): places for j, places in _named(arrays, _LEVELS).items()}
         rows = _named(arrays, _ROWS)
         table = (arrays["columns"], arrays["categorical"], levels, arrays["values"], arrays["codes"])

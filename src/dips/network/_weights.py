@@ -12,6 +12,7 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.npz import read_arrays
+from dips.backbones._stored import require
 from dips.exceptions import DamagedFileError, ModelError
 
 from ._limits import MAX_CLASSES
@@ -55,9 +56,10 @@ class Weights:
             raise ModelError(f"{path} is not a file of network weights ({error}).") from error
         if _checksum(halves, covered) != checksum:
             raise ModelError(f"{path} is damaged: its checksum is not the one it was written with.")
-        misfit = misfit_of(settings, halves)
-        if misfit:
-            raise ModelError(f"{path} is damaged: {misfit} do not fit each other.")
+        try:
+            check_arrays(settings, halves)
+        except DamagedFileError as error:
+            raise ModelError(f"{path} is damaged ({error}).") from error
         arrays = {name: array.astype(np.float32) for name, array in halves.items()}
         return cls(settings, arrays)
 
@@ -114,21 +116,16 @@ def shapes(settings: ModelSettings) -> dict[str, tuple[int, ...]]:
     }
 
 
-def misfit_of(settings: ModelSettings, arrays: dict[str, Array]) -> str:
-    """What of a network's description and arrays does not fit; nothing if all does."""
+def check_arrays(settings: ModelSettings, arrays: dict[str, Array]) -> None:
+    """Refuse a description that no network has, and arrays that are not those of it."""
     numbers = [n for name, n in vars(settings).items() if name not in ("waves", "hints", "trees")]
-    if not all(type(n) is int and n >= 0 for n in (*numbers, *settings.waves)):
-        return "the numbers of its description"
-    if type(settings.hints) is not bool or type(settings.trees) is not bool:
-        return "its hints"
+    require(all(type(n) is int and n >= 0 for n in (*numbers, *settings.waves)), "a number in its description")
+    require(type(settings.hints) is bool and type(settings.trees) is bool, "whether it takes hints")
     heads = (settings.row_heads, settings.column_heads)
-    if not all(n > 0 and settings.width % n == 0 for n in heads):
-        return "its width and its numbers of heads"
-    if settings.columns_per_token == 0 or settings.code_width < MAX_CLASSES:
-        return "its sizes"
-    if {name: array.shape for name, array in arrays.items()} != shapes(settings):
-        return "its weights and their description"
-    return "" if all(np.isfinite(array).all() for array in arrays.values()) else "weights that are not finite"
+    require(all(n > 0 and settings.width % n == 0 for n in heads), "its numbers of heads")
+    require(settings.columns_per_token > 0 and settings.code_width >= MAX_CLASSES, "its sizes")
+    require({name: array.shape for name, array in arrays.items()} == shapes(settings), "its weights")
+    require(all(a.dtype.kind == "f" and np.isfinite(a).all() for a in arrays.values()), "a weight is not finite")
 
 
 def _checksum(arrays: dict[str, Array], settings: dict[str, Any] | None) -> str:
