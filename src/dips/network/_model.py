@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -87,11 +89,18 @@ class Network(nn.Module):
         self.answer = nn.Linear(width, 2)
         nn.init.normal_(self.answer.weight, std=0.02)
         self.pieces: tuple[Callable, ...] = (enter, between, leave)
+        self.row_kernel: ModuleType | None = None
 
     def compile(self, backend: str = "inductor") -> None:
         """Fuse what lies between the attentions; only the number of tokens may vary."""
         pieces = (torch.compile(piece, backend=backend) for piece in (enter, between, leave))
         self.pieces = tuple(_with_varying_rows(piece) for piece in pieces)
+
+    def use_row_kernel(self) -> None:
+        """Take our own attention along rows, for training on a GPU; it needs Triton, which PyTorch brings for these."""
+        from . import _row_attention
+
+        self.row_kernel = _row_attention
 
     def _blocks(self, dtype: torch.dtype, context: int) -> list[tuple[Tensor, ...]]:
         """Weights of each block in the working precision, attention sharpened by the size of the context."""
@@ -110,17 +119,25 @@ class Network(nn.Module):
         classes = _linear(self.mark_in, tables.marks) + _linear(self.class_in, tables.class_code).unsqueeze(1)
         return torch.cat([cells, classes], 2).to(dtype)
 
+    def _along_rows(self, rows: int, tokens: int, like: Tensor) -> Callable[[Tensor], Tensor]:
+        """Attention along rows of so many tokens: our own where it is used and they are short, else the library's."""
+        heads = self.settings.row_heads
+        if self.row_kernel is not None and self.row_kernel.can_attend(tokens, self.settings.width // heads):
+            return partial(self.row_kernel.attend, tokens=tokens, heads=heads)
+        mask = same_row_mask(rows, tokens, self.settings.packed_tokens, like.dtype, like.device)
+        return partial(along_rows, rows=rows, tokens=tokens, heads=heads, mask=mask)
+
     def forward(self, tables: Cells, context: int) -> Tensor:
         """Logits (B, N, C, 2) in single precision; the first `context` rows are looked at by all."""
         x = self._tokens(tables)
         batch, rows, tokens, width = x.shape
         x = x.view(-1, width)
-        mask = same_row_mask(batch * rows, tokens, self.settings.packed_tokens, x.dtype, x.device)
+        attend_in_row = self._along_rows(batch * rows, tokens, x)
         ask, ask_next, bend = self.pieces
         classes = tables.class_code.shape[1]
         for layer, weights in enumerate(self._blocks(x.dtype, context)):
             row_qkv, row_out, column_qkv, column_out, bend_in, bend_out = weights
-            attended = along_rows(ask(x, row_qkv), batch * rows, tokens, self.settings.row_heads, mask)
+            attended = attend_in_row(ask(x, row_qkv))
             if layer == self.settings.layers - 1:  # only the tokens of the classes are asked
                 x, attended = (_last(part, tokens, classes) for part in (x, attended))
                 tokens = classes

@@ -100,11 +100,10 @@ def variants(settings: NetworkSettings) -> list[tuple[str, NetworkSettings, bool
     double = replace(settings, training=replace(training, tokens_per_step=2 * training.tokens_per_step))
     return [
         ("compiled", settings, True),
+        ("compiled, the library's attention", replace(settings, training=replace(training, row_kernel=False)), True),
         ("compiled, no trees", replace(settings, model=replace(model, trees=False)), True),
         ("eager", settings, False),
-        ("compiled, rows not packed", replace(settings, model=replace(model, packed_tokens=0)), True),
         ("compiled, twice the tokens", double, True),
-        ("compiled, rows packed to 192", replace(settings, model=replace(model, packed_tokens=192)), True),
         (
             "compiled, width 128, 8 layers",
             replace(settings, model=replace(model, width=128, layers=8, row_heads=4, column_heads=2)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
@@ -99,6 +100,8 @@ class NetworkTrainer:
         self.book = LossBook(device)
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.place = _checkpoint.Place()
+        if settings.training.row_kernel and device.type == "cuda" and find_spec("triton"):
+            self.model.use_row_kernel()
         if compiled:
             self.model.compile()
 
