@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dips._beliefs.belief import average_beliefs, believe, lean_back, probably_right, protect_classes, shift
-from dips._beliefs.hypotheses import Hypothesis, symmetric_noise, transition
+from dips._beliefs.hypotheses import Hypothesis, symmetric_noise
 from dips._beliefs.noise import NoiseRate, calibrate_panels
 from dips._beliefs.teachers import Answers
+from dips._beliefs.transitions import transition
 
 
 def known(rate, low=None, high=None):

@@ -7,17 +7,17 @@ from scipy.special import expit, softmax
 from dips._beliefs.belief import average_beliefs
 from dips._beliefs.hypotheses import (
     EVEN,
+    PROPORTIONAL,
     SYMMETRIC,
-    in_proportion,
     make_hypotheses,
     mistaken,
     mistaken_for,
     posterior,
     symmetric_noise,
-    transition,
 )
 from dips._beliefs.noise import estimate_noise
 from dips._beliefs.teachers import Answers
+from dips._beliefs.transitions import in_proportion, transition
 from dips._data.verified import Verified
 
 
@@ -94,7 +94,7 @@ def test_symmetric_noise_is_taken_to_meet_fewer_labels_of_a_rare_class_than_it_d
 
 
 def test_with_many_classes_noise_is_taken_for_even():
-    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == set(EVEN)
+    assert {h.kind for h in make_hypotheses(np.arange(44) % 11, 11)} == {SYMMETRIC, PROPORTIONAL}
 
 
 @given(st.lists(st.integers(1, 300), min_size=3, max_size=6), st.floats(0, 0.6))

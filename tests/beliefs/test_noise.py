@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from dips._beliefs.hypotheses import symmetric_noise, transition
+from dips._beliefs.hypotheses import symmetric_noise
 from dips._beliefs.noise import Calibration, calibrate_panels, estimate_noise, evidence, likely_range
+from dips._beliefs.transitions import transition
 from dips._data.verified import Verified
 
 

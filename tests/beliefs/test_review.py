@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dips._beliefs.hypotheses import symmetric_noise, transition
+from dips._beliefs.hypotheses import symmetric_noise
 from dips._beliefs.lessons import Review
 from dips._beliefs.noise import NoiseRate, estimate_noise, seen_through
+from dips._beliefs.transitions import transition
 from dips._beliefs.usefulness import check_gain
 from dips._data.verified import Verified
 

@@ -35,12 +35,19 @@ def test_names_are_those_that_judge_the_data():
 @pytest.mark.parametrize("curator", ["percentile", "image_auto", Percentile()])
 def test_a_table_refuses_a_curator_of_images_before_any_work(curator):
     words = (
-        r'curator="?\w+"? is for images and cannot judge tables; choose among auto, adaptive, beliefs, confidence, dips'
+        r"curator='?\w+'? is for images and cannot judge tables; choose among auto, adaptive, beliefs, confidence, dips"
     )
     with pytest.raises(ValueError, match=words):
         CuratedClassifier(curator=curator).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_a_study_refuses_a_curator_of_images():
-    with pytest.raises(SettingsError, match='curator="percentile" is for images'):
+    with pytest.raises(SettingsError, match="curator='percentile' is for images"):
         Settings("y", curator="percentile").checked()
+
+
+@pytest.mark.parametrize("kind", ["tables", "images"])
+def test_an_unknown_name_is_answered_with_those_that_judge_the_data(kind):
+    with pytest.raises(ValueError, match="is not known") as error:
+        resolve_curator("mood", kind)
+    assert str(error.value).endswith(f"There are {', '.join(curator_names(kind))}.")

@@ -124,7 +124,7 @@ def test_weights_that_make_no_sense(weight, words):
         ({"labeler": "UPS"}, "labeler='UPS' is not known; did you mean 'ups'?"),
         ({"curator": "dipps"}, "curator='dipps' is not known; did you mean 'dips'?"),
         ({"curator": "smallloss"}, "curator='smallloss' is not known; did you mean 'small_loss'?"),
-        ({"curator": "xyz"}, "curator='xyz' is not known. There are adaptive, beliefs, confidence, dips"),
+        ({"curator": "xyz"}, "curator='xyz' is not known. There are auto, adaptive, beliefs, confidence, dips"),
     ],
 )
 def test_unknown_names_with_the_nearest_match(settings, words):

@@ -58,7 +58,7 @@ class GraphTeacher:
 def spread(near: sp.csr_matrix, shown: Array) -> Array:
     """What every row holds (n, folds, C) after what is shown of some (n, folds, C) has spread to those near them."""
     links = sp.csr_array(near.maximum(near.T))
-    root = sp.diags_array(1 / np.sqrt(links.sum(axis=1)))
+    root = sp.csr_array(sp.diags(1 / np.sqrt(links.sum(axis=1))))  # SciPy 1.11 has no diags_array
     links = sp.csr_array(root @ links @ root)  # scaled so that nothing grows as it spreads
     start = shown.reshape(len(shown), -1)
     held = start

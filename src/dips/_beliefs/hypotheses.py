@@ -14,15 +14,17 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp, softmax
 
+from dips._beliefs.transitions import in_proportion, taken_for, transition
 from dips._tools.arrays import Array
 
 SYMMETRIC = "symmetric"  # the kind of noise that meets all classes alike, and takes them for any other alike
 PROPORTIONAL = "in proportion"  # the same, but a class is taken for another as often as that one occurs
-EVEN = (SYMMETRIC, PROPORTIONAL)
+ONE_SIDED = "one-sided"  # classes whose labels are trusted are taken for the others alike, and nothing else is wrong
+EVEN = (SYMMETRIC, PROPORTIONAL, ONE_SIDED)  # kinds that labels need not speak for
 
-_RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
-_MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
-_UNEVEN_RATES = (0.06, 0.18, 0.3, 0.42)  # of the class that is met most
+RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
+MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
+UNEVEN_RATES = (0.06, 0.18, 0.3, 0.42)  # of the class that is met most
 _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and to try each would cost much
 
 # Chosen on seven tables and checked on three others; docs/results.md has the figures.
@@ -30,7 +32,7 @@ _PRIOR_SLOPE = 3.0  # log prior density of the largest binary rate, less that of
 _PRIOR_MASS_AT_0 = 0.5  # prior mass of "no label is wrong", as a share of the range of rates
 _SHARES_OF_OTHERS = (0.0, 1 / 3)  # the rate of every other class, as a share of the rate of the class that is met most
 _BELOW_HALF = 0.99  # the highest rate of being mistaken for a rare class; at about 1, half of its labels are wrong
-_P_UNEVEN = 0.1  # beside 0.9 of even noise: that one class is mistaken; of three on, as much that all are for one
+P_UNEVEN = 0.1  # beside 0.9 of even noise: that one class is mistaken; of three on, as much that all are for one
 _LEAST_FACTOR = 2.0  # how much better than even noise another kind must explain the labels to be believed at all
 
 
@@ -43,8 +45,9 @@ class Hypothesis:
     matrix : (C, C) probability that a row of class c is labeled k
     rate : the share of wrong labels
     frequencies : (C,) of the classes that teachers are calibrated to
-    kind : ``SYMMETRIC``, ``PROPORTIONAL``, or what `mistaken` or `mistaken_for` return
+    kind : its name; those in ``EVEN`` need not be spoken for by labels
     log_prior : before any teacher was asked
+    log_counts : log likelihood of how often each label was given, where it is known how often each class occurs
     """
 
     matrix: Array
@@ -52,6 +55,7 @@ class Hypothesis:
     frequencies: Array
     kind: str = SYMMETRIC
     log_prior: float = 0.0
+    log_counts: float = 0.0
 
     @property
     def wrong_by_class(self) -> Array:
@@ -63,48 +67,14 @@ class Hypothesis:
         return np.asarray(1 - self.frequencies * np.diag(self.matrix) / (self.frequencies @ self.matrix))
 
 
-def transition(rates: float | Array, n_classes: int) -> Array:
-    """T[c, k]: probability that a row of class c is labeled k; all wrong labels are equally likely.
-
-    Examples
-    --------
-    >>> transition(0.2, 3).round(2)
-    array([[0.8, 0.1, 0.1],
-           [0.1, 0.8, 0.1],
-           [0.1, 0.1, 0.8]])
-    >>> transition(np.array([0.4, 0.0]), 2)
-    array([[0.6, 0.4],
-           [0. , 1. ]])
-    """
-    rates = np.broadcast_to(rates, n_classes)
-    T = np.repeat(rates[:, None] / (n_classes - 1), n_classes, axis=1)
-    np.fill_diagonal(T, 1 - rates)
-    return T
-
-
-def in_proportion(rate: float, frequencies: Array) -> Array:
-    """T[c, k]: the same where wrong labels name the other classes as often as these occur, so that none gains much.
-
-    Examples
-    --------
-    >>> in_proportion(0.2, np.array([0.6, 0.3, 0.1])).round(2)
-    array([[0.8 , 0.15, 0.05],
-           [0.17, 0.8 , 0.03],
-           [0.13, 0.07, 0.8 ]])
-    """
-    T = rate * frequencies / (1 - frequencies)[:, None]
-    np.fill_diagonal(T, 1 - rate)
-    return np.asarray(T)
-
-
 def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
     """Return what the noise of these labels may be, even noise first, rates of a kind from low to high."""
-    found = _frequencies(labels, n_classes)
-    rates = np.array(_RATES if n_classes == 2 else _RATES + _MORE_RATES)
+    found = frequencies_of(labels, n_classes)
+    rates = np.array(RATES if n_classes == 2 else RATES + MORE_RATES)
     even = [symmetric_noise(rate, labels, n_classes) for rate in rates]
     if n_classes > 2:  # of two classes, both kinds are the same
         even += [Hypothesis(in_proportion(rate, found), float(rate), found, PROPORTIONAL) for rate in rates]
-    log_prior = np.tile(_log_prior_of_rates(rates), len(even) // rates.size) - np.log(len(even) / rates.size)
+    log_prior = np.tile(log_prior_of_rates(rates), len(even) // rates.size) - np.log(len(even) / rates.size)
     even = [replace(h, log_prior=float(p)) for h, p in zip(even, log_prior, strict=True)]
     if n_classes > _MOST_UNEVEN:
         return even
@@ -127,10 +97,10 @@ def symmetric_noise(rate: float, labels: Array, n_classes: int) -> Hypothesis:
     The frequencies of the labels stand for those of the classes, although symmetric noise makes rare classes look more
     frequent than they are: a rare class that is decided for too often costs less than one that is never.
     """
-    return Hypothesis(transition(rate, n_classes), float(rate), _frequencies(labels, n_classes))
+    return Hypothesis(transition(rate, n_classes), float(rate), frequencies_of(labels, n_classes))
 
 
-def _frequencies(labels: Array, n_classes: int) -> Array:
+def frequencies_of(labels: Array, n_classes: int) -> Array:
     """How often each class is found among labels, and once more."""
     return np.asarray((np.bincount(labels, minlength=n_classes) + 1.0) / (labels.size + n_classes))
 
@@ -143,7 +113,7 @@ def _uneven_kinds(found: Array) -> Iterator[tuple[str, list[Array]]]:
         rates = [worst * np.maximum(is_class[c], share) for share, worst in shares]
         yield mistaken(c), [transition(each, n_classes) for each in rates]
     for c in range(n_classes if n_classes > 2 else 0):
-        yield mistaken_for(c), [(1 - rate) * is_class + rate * is_class[c] for rate in _UNEVEN_RATES]
+        yield mistaken_for(c), [taken_for(c, rate, n_classes) for rate in UNEVEN_RATES]
 
 
 def _rates_of_mistaken(c: int, found: Array) -> Array:
@@ -152,24 +122,37 @@ def _rates_of_mistaken(c: int, found: Array) -> Array:
     At the usual rates most labels of the rare class would be wrong, which is ruled out. Without lower ones, only even
     noise could explain wrong labels of the rare class.
     """
-    rates, half_of_other = np.array(_UNEVEN_RATES), (1 - found[c]) / 2
+    rates, half_of_other = np.array(UNEVEN_RATES), (1 - found[c]) / 2
     other_is_rare = found.size == 2 and half_of_other < rates[0]
     return rates / rates[-1] * half_of_other * _BELOW_HALF if other_is_rare else rates
 
 
 def _uneven_noise(kind: str, matrices: Sequence[Array], found: Array) -> list[Hypothesis]:
-    """Return the hypotheses of a kind under which of every class more labels are right than wrong.
+    """Return the hypotheses of a kind that can be."""
+    return with_prior(list(filter(None, (explaining(kind, matrix, found) for matrix in matrices))))
 
-    Without that, errors of a large class could explain all labels of a rare one.
+
+def explaining(kind: str, matrix: Array, found: Array) -> Hypothesis | None:
+    """Return the hypothesis that noise of this matrix made labels as frequent as they are found.
+
+    None if more labels of a class would be wrong than right. Without that, errors of a large class could explain all
+    labels of a rare one. None, too, if the noise turns various frequencies into the same.
     """
-    made = []
-    for matrix in matrices:
+    try:
         true = np.linalg.solve(matrix.T, found)  # frequencies of the classes that the noise turns into those found
-        right = true * np.diag(matrix)
-        if (right > found / 2).all():
-            made.append(Hypothesis(matrix, float(1 - right.sum()), true, kind))
-    shares = softmax([_PRIOR_SLOPE * h.rate / _RATES[-1] for h in made]) if made else []
-    return [replace(h, log_prior=float(np.log(_P_UNEVEN / found.size * p))) for h, p in zip(made, shares, strict=True)]
+    except np.linalg.LinAlgError:
+        return None
+    right = true * np.diag(matrix)
+    return Hypothesis(matrix, max(0.0, float(1 - right.sum())), true, kind) if (right > found / 2).all() else None
+
+
+def with_prior(of_kind: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Return the hypotheses of a kind of uneven noise with their share of its prior, higher rates with more."""
+    if not of_kind:
+        return []
+    shares = softmax([_PRIOR_SLOPE * h.rate / RATES[-1] for h in of_kind])
+    prior = P_UNEVEN / of_kind[0].frequencies.size
+    return [replace(h, log_prior=float(np.log(prior * p))) for h, p in zip(of_kind, shares, strict=True)]
 
 
 def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
@@ -192,11 +175,12 @@ def _log_mean(log_likelihood: Array, log_prior: Array) -> float:
     return float(logsumexp(log_likelihood + log_prior) - logsumexp(log_prior))
 
 
-def _log_prior_of_rates(rates: Array) -> Array:
+def log_prior_of_rates(rates: Array, slope: float = _PRIOR_SLOPE) -> Array:
     """Log probability of each rate of even noise: a density that rises with the rate, and a lump at 0.
 
     The likelihood alone leans to small rates, because a calibrated teacher takes wrong labels for its own errors.
     """
-    mass = np.gradient(rates) * np.exp(_PRIOR_SLOPE * rates / _RATES[-1])
-    mass[0] += _PRIOR_MASS_AT_0 * _RATES[-1]
-    return np.asarray(np.log((1 - _P_UNEVEN) * mass / mass.sum()))
+    widths = np.gradient(rates) if rates.size > 1 else np.ones(1)
+    mass = widths * np.exp(slope * rates / RATES[-1])
+    mass[0] += _PRIOR_MASS_AT_0 * RATES[-1]
+    return np.asarray(np.log((1 - P_UNEVEN) * mass / mass.sum()))

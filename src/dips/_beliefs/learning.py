@@ -17,6 +17,7 @@ from dips._beliefs.noise import NoiseRate, calibrate_panels, estimate_noise
 from dips._beliefs.teachers import Answers, BackboneTeacher, Teacher, make_helpers
 from dips._beliefs.usefulness import check_gain
 from dips._data.folds import training_and_test
+from dips._data.known import Known
 from dips._data.verified import Verified
 from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
@@ -58,6 +59,7 @@ def learn_beliefs(
     effort: Effort,
     verified: Verified | None = None,
     synthetic: Rows | None = None,
+    known: Known | None = None,
 ) -> RowBeliefs:
     """Return what is believed about labeled rows of the trainer's pool, and about unlabeled and synthetic ones.
 
@@ -69,6 +71,7 @@ def learn_beliefs(
     effort : how much to train
     verified : which of the labels were checked, and what they were before
     synthetic : synthetic rows of the pool
+    known : what is known of the errors
     """
     rng, n_classes, at_label = trainer.rng, trainer.n_classes, (np.arange(labels.size), labels)
     rows = AskedRows.of(trainer, labeled, unlabeled, unlabeled[:0] if synthetic is None else synthetic)
@@ -80,7 +83,7 @@ def learn_beliefs(
     ask = partial(_ask, labels, strata, list(training_and_test(strata, effort.n_folds, order, groups)), rng)
 
     answers = ask(teachers)
-    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, verified)
+    noise, panels = estimate_noise([a.labeled for a in answers], labels, rng, verified, known)
     heard = [panels[i] for i in noise.heard]
     before, distribution = average_beliefs(answers, review.given, noise, heard)
     right = probably_right(1 - review.revise(before)[at_label], labels)
@@ -95,6 +98,7 @@ def learn_beliefs(
 
     weights = panels[int(noise.posterior.argmax())].weights
     noise = review.rate(noise, before)
+    settled = verified.mask if known is None else verified.mask | known.trusts(review.first_known)
     belief, in_danger = protect_classes(review.revise(before), labels, noise, review.known_classes(n_classes))
     return RowBeliefs(
         labeled=belief,
@@ -104,7 +108,7 @@ def learn_beliefs(
         in_danger=in_danger,
         noise=noise,
         teachers=dict(zip([teacher.name for teacher in teachers], weights.tolist(), strict=True)),
-        check_gain=check_gain(1 - belief[at_label], review.first_known, verified.mask, n_classes),
+        check_gain=check_gain(1 - belief[at_label], review.first_known, settled, n_classes),
     )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 
-from dips._beliefs.hypotheses import transition
 from dips._beliefs.noise import NoiseRate
+from dips._beliefs.transitions import transition
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 
@@ -51,7 +51,7 @@ class Review:
     @property
     def first_known(self) -> Array:
         """Labels before the review, (n,), or the present ones where those are not known."""
-        return np.where(self.given >= 0, self.given, self.labels)
+        return self.verified.first_known(self.labels)
 
     @property
     def teaches(self) -> Array:

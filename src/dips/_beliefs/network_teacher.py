@@ -18,9 +18,8 @@ from dips._tools.seeds import draw_seed
 from dips._tools.warnings import warn
 from dips.exceptions import DipsError
 from dips.network import PriorFittedClassifier
-from dips.network._limits import MAX_CLASSES
+from dips.network._limits import MAX_CLASSES, MAX_LABELS
 
-MAX_LABELS = 1_000  # it was made for these; with more, trained models do as well and cost less
 _UNLABELED_IN_CONTEXT = 200  # rows beside the labels: they show how the columns lie
 
 

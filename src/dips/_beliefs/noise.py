@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import softmax
 
-from dips._beliefs.hypotheses import EVEN, Hypothesis, make_hypotheses, posterior, transition
+from dips._beliefs.hypotheses import EVEN, Hypothesis, make_hypotheses, posterior
 from dips._beliefs.newton import Expansion, minimize_in_box
+from dips._beliefs.told_noise import make_told_hypotheses
+from dips._beliefs.transitions import transition
+from dips._data.known import Known
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 from dips._tools.threads import one_blas_thread
@@ -86,7 +89,11 @@ class Panel:
 
 
 def estimate_noise(
-    answers: Sequence[Array], labels: Array, rng: np.random.RandomState, verified: Verified | None = None
+    answers: Sequence[Array],
+    labels: Array,
+    rng: np.random.RandomState,
+    verified: Verified | None = None,
+    known: Known | None = None,
 ) -> tuple[NoiseRate, list[Panel]]:
     """Return what the noise may be, and the panel of teachers under each hypothesis.
 
@@ -101,13 +108,21 @@ def estimate_noise(
     labels : (n,) codes
     rng : draws the rows of the estimate where labels abound
     verified : which of the labels were checked, and what they were before
+    known : what is known of the errors
     """
-    hypotheses = make_hypotheses(labels, answers[0].shape[1])
+    n_classes = answers[0].shape[1]
+    if known is None:
+        hypotheses = make_hypotheses(labels, n_classes)
+    else:
+        as_given = labels if verified is None else verified.first_known(labels)
+        hypotheses = make_told_hypotheses(as_given, n_classes, known)
     panels = calibrate_panels(answers, labels, hypotheses, rng, verified)
-    log_likelihood = np.array([panel.log_likelihood for panel in panels])
+    log_likelihood = np.array([p.log_likelihood + h.log_counts for p, h in zip(panels, hypotheses, strict=True)])
     probability, rates = posterior(hypotheses, log_likelihood), np.array([h.rate for h in hypotheses])
-    low, high = _likely_range_of_all(hypotheses, log_likelihood)
-    return NoiseRate(float(probability @ rates), low, high, hypotheses, probability), panels
+    range_of = _range_of_even if known is None else _range_of_all
+    low, high = range_of(hypotheses, log_likelihood)
+    mean = float(probability @ rates)
+    return NoiseRate(mean, min(low, mean), max(high, mean), hypotheses, probability), panels
 
 
 def calibrate_panels(
@@ -173,13 +188,27 @@ def likely_range(rates: Array, log_likelihood: Array) -> tuple[float, float]:
     return float(inside.min(initial=best)), float(inside.max(initial=best))
 
 
-def _likely_range_of_all(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:
+def _range_of_even(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:
     """Return the likely range of the likelier even noise, as far as need be widened by likely rates of other noise."""
     rates, kinds = np.array([h.rate for h in hypotheses]), np.array([h.kind for h in hypotheses])
     main = kinds == max(EVEN, key=lambda kind: log_likelihood[kinds == kind].max(initial=-np.inf))
     low, high = likely_range(rates[main], log_likelihood[main])
     others = rates[~main & (log_likelihood >= log_likelihood.max() - _INTERVAL_DROP)]
     return min([low, *others.tolist()]), max([high, *others.tolist()])
+
+
+def _range_of_all(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> tuple[float, float]:
+    """Return the likely range over all kinds of noise alike: what is known may rule out even noise."""
+    rates, kinds = np.array([h.rate for h in hypotheses]), np.array([h.kind for h in hypotheses])
+    is_likely, ends = log_likelihood >= log_likelihood.max() - _INTERVAL_DROP, []
+    for kind in np.unique(kinds[is_likely]):
+        of_kind = np.flatnonzero(kinds == kind)
+        of_kind = of_kind[np.argsort(rates[of_kind])]
+        tried, likely = rates[of_kind], np.flatnonzero(is_likely[of_kind])
+        first, last = likely[0], likely[-1]
+        steps = np.diff(tried) / 2 if tried.size > 1 else np.zeros(1)  # half the way to the next rate that was tried
+        ends += [tried[first] - steps[max(first - 1, 0)], tried[last] + steps[min(last, steps.size - 1)]]
+    return max(0.0, min(ends)), min(1.0, max(ends))
 
 
 def _calibrate_panel(

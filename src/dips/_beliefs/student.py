@@ -13,6 +13,7 @@ from dips._beliefs.effort import Effort
 from dips._beliefs.learning import RowBeliefs, learn_beliefs
 from dips._beliefs.synthetic_rows import with_synthetic_rows
 from dips._data.hashing import lowest_hashes
+from dips._data.known import Known
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
 from dips._rounds.curation import dynamics_for
@@ -42,6 +43,7 @@ class BeliefTraining:
     track : labeled rows, by position, whose probabilities at every checkpoint are kept
     observer : told of the two stages
     use_unlabeled : whether unlabeled rows are looked at
+    known : what is known of the errors
     """
 
     def __init__(
@@ -53,9 +55,10 @@ class BeliefTraining:
         track: Array | None = None,
         observer: Observer | None = None,
         use_unlabeled: bool = True,
+        known: Known | None = None,
     ) -> None:
         self.trainer, self.labeler, self.curator, self.plan = trainer, labeler, curator, plan
-        self.use_unlabeled = use_unlabeled
+        self.use_unlabeled, self.known = use_unlabeled, known
         self.track = np.empty(0, dtype=np.intp) if track is None else track
         self.observer = observer or Observer()
         self.has_checkpoints = _has_checkpoints(trainer, tracked=bool(self.track.size))
@@ -68,7 +71,9 @@ class BeliefTraining:
         effort = Effort.for_labels(labeled.size, self.curator.n_folds, self.curator.network)
         real = np.concatenate([labeled, sample])
         trainer, synthetic = with_synthetic_rows(self.trainer, real, max(0, effort.n_student - sample.size))
-        beliefs = learn_beliefs(trainer, labeled, given[labeled], sample, effort, verified.at(labeled), synthetic)
+        beliefs = learn_beliefs(
+            trainer, labeled, given[labeled], sample, effort, verified.at(labeled), synthetic, self.known
+        )
         self._judge(state, labeled, beliefs)
         self._tell(state, 0, labeled.size, 0, began)
 
@@ -85,7 +90,9 @@ class BeliefTraining:
         """Find the suspects among the labels, and keep what was estimated."""
         labels, noise = state.given[labeled], beliefs.noise
         self.curator.remember(noise.mean, (noise.low, noise.high), beliefs.teachers, beliefs.out_of_fold, labels)
-        p_wrong = 1 - beliefs.labeled[np.arange(labels.size), labels]
+        p_wrong = np.clip(1 - beliefs.labeled[np.arange(labels.size), labels], 0, 1)
+        if self.known is not None:
+            p_wrong[self.known.trusts(labels)] = 0  # up to rounding it is
         state.believe(labeled, p_wrong, probably_right(p_wrong, labels), _other_class(beliefs.labeled, labels))
         state.check_gain[labeled] = beliefs.check_gain
         state.by_class = class_records(labels, state.useful[labeled], beliefs)

@@ -66,12 +66,17 @@ def n_rows(X: Any) -> int:
 def table_bytes(X: Any) -> bytes:
     """Return all values of an array, sparse matrix or frame as bytes, to compare tables by their checksums."""
     if is_frame(X):
-        table, sink = as_narwhals(X).to_arrow(), pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return sink.getvalue().to_pybytes()
+        return as_stream(as_narwhals(X).to_arrow())
     parts = (X.tocsr().data, X.tocsr().indices, X.tocsr().indptr) if sp.issparse(X) else (np.asarray(X),)
     return b"".join(f"{part.dtype} {part.shape} ".encode() + part.tobytes() for part in parts)
+
+
+def as_stream(table: pa.Table) -> bytes:
+    """Return an Arrow table as the bytes of a stream of it."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
 
 
 def row_names(X: Any) -> pd.Index | None:

@@ -48,6 +48,11 @@ class Labels:
         """Mask of the labeled rows."""
         return self.codes != UNLABELED
 
+    @property
+    def counts(self) -> Array:
+        """How many labels each class has, (C,)."""
+        return np.bincount(self.codes[self.is_labeled], minlength=self.classes.size)
+
     def decode(self, codes: Array) -> Array:
         """Codes back to labels; -1 to the input's own mark."""
         known = codes != UNLABELED

@@ -10,6 +10,7 @@ import pandas as pd
 
 from dips._data.labels import UNLABELED, Labels, encode_targets, encode_values
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import some_of
 from dips.exceptions import InputError
 
 
@@ -36,6 +37,10 @@ class Verified:
     def at(self, rows: Rows | Array) -> Verified:
         """Return the same for some of the rows."""
         return replace(self, mask=self.mask[rows], before=self.before[rows])
+
+    def first_known(self, labels: Array) -> Array:
+        """Return the labels (n,) as they were before the check, where that is known."""
+        return np.where(self.mask & (self.before >= 0), self.before, labels)
 
     def followed_by(self, n_rows: int) -> Verified:
         """Return the same followed by `n_rows` rows of which none is verified."""
@@ -75,7 +80,10 @@ def _mask(verified: Any, n: int, n_targets: int) -> Array:
 
 
 def _labels_before(y_given: Any, targets: list[Labels]) -> list[Array]:
-    """Codes of the labels as they were given; a label that is no class now, or was missing, is not known."""
+    """Codes of the labels as they were given; a label that is no class now, or was missing, is not known.
+
+    Refused if none is a class now, such as texts where classes are numbers.
+    """
     n = targets[0].codes.size
     if y_given is None:
         return [np.full(n, UNLABELED) for _ in targets]
@@ -86,5 +94,11 @@ def _labels_before(y_given: Any, targets: list[Labels]) -> list[Array]:
     for labels, before in zip(targets, columns, strict=True):
         known = {label: code for code, label in enumerate(labels.classes.tolist())}
         translated = [known.get(label, UNLABELED) for label in before.classes.tolist()]
+        unknown = [label for label in before.classes.tolist() if label != UNLABELED and label not in known]
+        if unknown and max(translated) == UNLABELED:
+            raise InputError(
+                f"y_given holds {unknown[0]!r}, and no label that y has; the classes of y are "
+                f"{some_of(map(repr, known))}."
+            )
         codes.append(np.array([*translated, UNLABELED])[before.codes])
     return codes

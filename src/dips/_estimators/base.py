@@ -18,6 +18,7 @@ from dips._data.arrow import as_array, as_pandas
 from dips._data.categories import Categories, common_categories, with_categories
 from dips._data.containers import as_rows, check_columns, row_names, stack
 from dips._data.encoder import TableEncoder
+from dips._data.known import Known
 from dips._data.labels import Labels, true_label_table, true_labels
 from dips._data.parquet import ParquetPool
 from dips._data.pool import NumberedPool, StackedPool, TablePool
@@ -49,6 +50,7 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
     random_state: Any
     n_jobs: int | None
     _groups: Array | None = None
+    _told: Known | None = None
 
     def keep_together(self, groups: Array | None) -> Self:
         """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X.
@@ -56,6 +58,15 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
         A clone, as searches make them, does not know the groups.
         """
         self._groups = groups
+        return self
+
+    def tell(self, known: Known | None) -> Self:
+        """Say what is known of the errors in all labels, of which the next fits may see a part, such as a fold.
+
+        So it is not checked against their labels, as what the curator says is: whoever tells it has checked it. A
+        clone does not know it.
+        """
+        self._told = known
         return self
 
     def predict_proba(self, X: Any) -> Array:

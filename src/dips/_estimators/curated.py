@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from dips._data.labels import Labels
 from dips._data.verified import check_verified
 from dips._estimators.base import CuratingClassifier, one_or_list
-from dips._estimators.learners import make_curated_learner
+from dips._estimators.learners import check_known, make_curated_learner
 from dips._estimators.plots import draw_calibration, draw_curves, draw_map
 from dips._estimators.reasons import reason
 from dips._estimators.routing import absorbed, routed_to_backbone
@@ -130,6 +130,7 @@ class CuratedClassifier(CuratingClassifier):
             targets = check_targets(self, X, y, all_labeled=all_labeled)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
+            known = check_known(curators[0], targets, checked, self._told)
             pool, index = self._make_pool(estimator, X)
 
             # Judge the labels, then train again on the useful ones, or on what is believed of them.
@@ -138,8 +139,9 @@ class CuratedClassifier(CuratingClassifier):
                     self._make_trainer(estimator, pool, labels, weights, fit_params),
                     curator,
                     _tracked(self.track, labels, curator),
+                    told,
                 )
-                for labels, curator in zip(targets, curators, strict=True)
+                for labels, curator, told in zip(targets, curators, known, strict=True)
             ]
             rows = zip(learners, targets, checked, strict=True)
             results = [each.run(labels.codes, of_label) for each, labels, of_label in rows]

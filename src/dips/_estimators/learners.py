@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from dips._beliefs.student import BeliefTraining
+from dips._data.known import Known
+from dips._data.labels import Labels
 from dips._data.verified import Verified
 from dips._rounds.plan import RoundPlan
 from dips._rounds.rounds import Rounds
@@ -13,6 +15,7 @@ from dips._rounds.training import Trainer
 from dips._tools.arrays import Array, Rows
 from dips._tools.observer import Observer
 from dips.curators import Beliefs, Curator
+from dips.exceptions import InputError
 from dips.labelers import LABELERS, Labeler
 
 
@@ -35,17 +38,43 @@ def resolve_labeler(spec: Any, curator: Curator, curate: str) -> Labeler | None:
     return LABELERS.resolve(spec)
 
 
+def check_known(
+    curator: Curator, targets: list[Labels], verified: list[Verified], told: Known | None = None
+) -> list[Known | None]:
+    """Return what is known of the errors in each target: what was told of all labels, or what the curator says.
+
+    What the curator says is refused if these labels do not allow it.
+    """
+    if told is not None:
+        return [told] * len(targets)
+    if not isinstance(curator, Beliefs) or not (len(curator.trusted_labels) or curator.class_frequencies is not None):
+        return [None] * len(targets)
+    if len(targets) > 1 and curator.class_frequencies is not None:
+        raise InputError(
+            f"class_frequencies tells of one label column, and y has {len(targets)}; fit one classifier for each."
+        )
+    known = [Known.told(curator.trusted_labels, curator.class_frequencies, labels.classes) for labels in targets]
+    for each, labels, checked in zip(known, targets, verified, strict=True):
+        each.refuse_contradictions(labels.codes, labels.classes, checked)
+    return [*known]
+
+
 def make_pseudo_learner(
-    trainer: Trainer, labeler: Labeler | None, curator: Curator, plan: RoundPlan, observer: Observer
+    trainer: Trainer,
+    labeler: Labeler | None,
+    curator: Curator,
+    plan: RoundPlan,
+    observer: Observer,
+    known: Known | None = None,
 ) -> Learner:
     """Return what learns from labeled and unlabeled rows."""
     if isinstance(curator, Beliefs) and plan.curates:
-        return BeliefTraining(trainer, labeler, curator, plan, observer=observer)
+        return BeliefTraining(trainer, labeler, curator, plan, observer=observer, known=known)
     return Rounds(trainer, labeler, curator, plan, observer=observer)
 
 
-def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows) -> Learner:
+def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows, known: Known | None = None) -> Learner:
     """Return what learns from labeled rows alone: judge the labels, then train once more."""
     if isinstance(curator, Beliefs):
-        return BeliefTraining(trainer, None, curator, RoundPlan(), track, use_unlabeled=False)
+        return BeliefTraining(trainer, None, curator, RoundPlan(), track, use_unlabeled=False, known=known)
     return Rounds(trainer, None, curator, RoundPlan(), track)

@@ -20,7 +20,7 @@ from dips._data.parquet import ParquetPool
 from dips._data.pool import NumberedPool, Pool
 from dips._data.verified import check_verified
 from dips._estimators.base import CuratingClassifier, one_or_list
-from dips._estimators.learners import make_pseudo_learner, resolve_labeler
+from dips._estimators.learners import check_known, make_pseudo_learner, resolve_labeler
 from dips._estimators.remote import RemoteFit, is_remote
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
@@ -206,10 +206,11 @@ class PseudoLabelClassifier(CuratingClassifier):
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
             plan = RoundPlan.of(self.n_rounds, self.grow, self.curate)
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
+            known = check_known(curators[0], targets, checked, self._told)
             if X_unlabeled is not None:
                 X_unlabeled = _opened(X_unlabeled, observer)
             if is_remote(X_unlabeled):
-                remote = RemoteFit(self, estimator, labeler, curators[0], plan, observer)
+                remote = RemoteFit(self, estimator, labeler, curators[0], plan, observer, known[0])
                 labels = remote.check(targets, routed)
                 self._warn_of_one_round(targets, labeler)
                 remote.run(X, X_unlabeled, labels, weights, checked[0], routed)
@@ -226,8 +227,8 @@ class PseudoLabelClassifier(CuratingClassifier):
             # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
             trainers = [self._make_trainer(estimator, pool, labels, weights, routed, n_more) for labels in targets]
             learners = [
-                make_pseudo_learner(trainer, labeler, curator, plan, observer)
-                for trainer, curator in zip(trainers, curators, strict=True)
+                make_pseudo_learner(trainer, labeler, curator, plan, observer, told)
+                for trainer, curator, told in zip(trainers, curators, known, strict=True)
             ]
             self._warn_of_one_round(targets, labeler)
             rows = zip(learners, targets, checked, strict=True)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from dips._data.containers import row_names
+from dips._data.known import Known
 from dips._data.labels import Labels
 from dips._data.pool import Pool, StackedPool, TablePool, as_pool
 from dips._data.verified import Verified
@@ -46,6 +47,7 @@ class RemoteFit:
     model : the classifier, whose settings are followed and whose learned attributes are set
     estimator, labeler, curator, plan : as the model's settings were understood
     observer : told of passes and rounds
+    known : what the curator was told of the errors
     """
 
     def __init__(
@@ -56,9 +58,11 @@ class RemoteFit:
         curator: Curator,
         plan: RoundPlan,
         observer: Observer,
+        known: Known | None = None,
     ) -> None:
         self.model, self.estimator, self.labeler, self.curator = model, estimator, labeler, curator
         self.plan, self.observer, self.rng = plan, observer, check_random_state(model.random_state)
+        self.known = known
         self.believes = isinstance(curator, Beliefs) and plan.curates
 
     def check(self, targets: list[Labels], fit_params: dict[str, Any]) -> Labels:
@@ -150,7 +154,7 @@ class RemoteFit:
             learned_from = StackedPool([near, TablePool(sample)])
         (both,), weights, (verified,) = append_unlabeled([labels], weights, [verified], rows.size)
         trainer = self.model._make_trainer(self.estimator, learned_from, both, weights, fit_params, rows.size, self.rng)
-        learner = make_pseudo_learner(trainer, self.labeler, self.curator, self.plan, self.observer)
+        learner = make_pseudo_learner(trainer, self.labeler, self.curator, self.plan, self.observer, self.known)
         state = learner.run(both.codes, verified)
         n_others = pool.n_rows - rows.size
         for record in state.history:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dips._tools.sklearn_compat import Interval
 from dips.curators._base import Curator, Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Beliefs(Curator):
@@ -42,6 +42,13 @@ class Beliefs(Curator):
     reviewer_error : float, default=0.0
         How often the reviewers who verified labels are wrong. Above 0, a verified label is weighed against the teachers
         and the label before it, and counts in training with the probability that it is right. It is never a suspect.
+    trusted_labels : sequence of labels, default=()
+        Labels that are never wrong, such as a confirmed fraud. Rows of these classes may still be labeled otherwise,
+        such as a fraud that nobody noticed; with two classes, that is learning from positive and unlabeled rows.
+    class_frequencies : mapping of label to share, sequence (C,) or None, default=None
+        How often each class truly occurs among the labeled rows, where that is known: by a survey, or by experience. A
+        mapping may leave out one class, which has the rest. How often each label was given then says in which
+        direction labels are wrong.
 
     Attributes
     ----------
@@ -62,6 +69,8 @@ class Beliefs(Curator):
         "max_unlabeled": [Interval(Integral, 0, None, closed="left")],
         "network": ["boolean"],
         "reviewer_error": [Interval(Real, 0, 0.5, closed="left")],
+        "trusted_labels": ["array-like"],
+        "class_frequencies": [dict, "array-like", None],
     }
 
     def __init__(
@@ -70,11 +79,15 @@ class Beliefs(Curator):
         max_unlabeled: int = 2_000,
         network: bool = False,
         reviewer_error: float = 0.0,
+        trusted_labels: Sequence[Any] | Array = (),
+        class_frequencies: Mapping[Any, float] | Sequence[float] | Array | None = None,
     ) -> None:
         self.n_folds = n_folds
         self.max_unlabeled = max_unlabeled
         self.network = network
         self.reviewer_error = reviewer_error
+        self.trusted_labels = trusted_labels
+        self.class_frequencies = class_frequencies
 
     def remember(
         self, rate: float, interval: tuple[float, float], teachers: Mapping[str, float], answers: Array, labels: Array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from dips._tools.wording import option
 from dips.curators import CURATORS
 from dips.curators._base import Curator
 from dips.exceptions import InputError
@@ -25,11 +26,12 @@ def curator_names(kind: Kind) -> list[str]:
 
 def resolve_curator(spec: Any, kind: Kind) -> Curator:
     """Return the curator for a name, an object with settings, or a function; "auto" is the default for this data."""
-    curator = CURATORS.resolve(_DEFAULTS[kind] if isinstance(spec, str) and spec == "auto" else spec)
+    default = _DEFAULTS[kind] if isinstance(spec, str) and spec == "auto" else spec
+    curator = CURATORS.resolve(default, offered=lambda: curator_names(kind))
     if kind not in curator.judges:
-        name = f'"{spec}"' if isinstance(spec, str) else type(curator).__name__
+        asked = option("curator", spec) if isinstance(spec, str) else f"curator={type(curator).__name__}"
         raise InputError(
-            f"curator={name} is for {' and '.join(curator.judges)} and cannot judge {kind}; "
+            f"{asked} is for {' and '.join(curator.judges)} and cannot judge {kind}; "
             f"choose among {', '.join(curator_names(kind))}."
         )
     return curator
