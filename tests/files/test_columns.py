@@ -59,11 +59,11 @@ def test_a_constant_with_gaps_says_something():
 
 
 def test_a_few_cells_that_are_no_numbers_are_said_and_missing():
-    cells = [str(i * 3 % 50) for i in range(98)] + ["<5", "n.d."]
+    cells = [str(i * 3 % 50) for i in range(98)] + ["n.d.", "neg."]
     table = read_table(pd.DataFrame({"lab": cells}))
     column = understand(table).columns[0]
     assert column.kind == "number"
-    assert "2 cells are not numbers, such as '<5'" in column.note
+    assert "2 cells are not numbers, such as 'n.d.'" in column.note
     assert np.isnan(column.values(table.columns["lab"])).sum() == 2
 
 
@@ -105,7 +105,7 @@ def test_columns_that_are_not_known_are_ignored_and_said():
         (TRAINING.drop(columns=["age", "ward"]), r"lacks 2 of the 3 columns .* \(age, ward\)"),
         (TRAINING.rename(columns={"age": "Age"}), "lacks 1 of .* is unknown, and write 'age', not 'Age'"),
         (TRAINING.assign(age=["old", "young", "old"]), "'age' held numbers .* such as 'old' in row 1"),
-        (TRAINING.assign(seen=["2024-05-01", "2024-05-02", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
+        (TRAINING.assign(seen=["May 1st", "May 2nd", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
         (TRAINING.assign(age="old"), r"write them as in training \(\d+\)"),
         (TRAINING.assign(seen=[1, 2, 3]), "'seen' held dates in training, but int64"),
         (TRAINING.assign(age=pd.to_datetime(["2024-05-01"] * 3)), "'age' held numbers in training, but timestamp"),
@@ -138,3 +138,20 @@ def test_categories_that_are_no_texts_are_what_they_stand_for(tmp_path, way):
     frame.to_feather(tmp_path / "table.feather")
     table = read_table(frame if way == "memory" else tmp_path / f"table.{way}")
     assert [c.kind for c in understand(table).columns] == ["number", "category", "category", "date"]
+
+
+def test_dates_of_a_database_are_read_where_training_had_another_form():
+    new = TRAINING.assign(seen=["2024-05-01", "13.04.2024", "2024-05-03 10:00:00"])
+    assert check(new) == []
+    values = understand(read_table(TRAINING)).columns[1].values(read_table(new).columns["seen"])
+    assert values.dt.strftime("%m-%d").tolist() == ["05-01", "04-13", "05-03"]
+
+
+def test_each_column_that_is_only_written_otherwise_may_be_the_one_to_rename():
+    with pytest.raises(DataError, match="write 'ward', not 'WARD'"):
+        check(TRAINING.drop(columns="age").rename(columns={"ward": "WARD"}))
+
+
+def test_the_example_of_a_day_has_no_time():
+    frame = pd.DataFrame({"seen": pd.to_datetime(["2024-05-01", "2024-05-02"]), "at": ["2024-05-01 10:00:00", None]})
+    assert [c.example for c in understand(read_table(frame)).columns] == ["2024-05-01", "2024-05-01 10:00:00"]

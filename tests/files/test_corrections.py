@@ -53,6 +53,21 @@ def test_the_row_is_used_where_it_still_has_the_key_and_else_the_key():
     assert corrections(row=[2], patient=["p1"], label=["keep"]).apply(Y, same).verified.tolist()[1]
 
 
+def test_keys_that_lost_their_zeros_in_a_spreadsheet_find_their_rows():
+    keys = pd.DataFrame({"patient": ["007", "010", "10", "00"]})
+    assert corrections(patient=[7, 0], label=["well", "ill"]).apply(Y, keys).y.tolist() == [
+        "well",
+        "well",
+        "ill",
+        "ill",
+    ]
+    assert corrections(patient=[10], label=["keep"]).apply(Y, keys).verified.tolist() == [False, False, True, False]
+    twice = pd.DataFrame({"patient": ["007", "07", "1", "2"]})
+    refused("names '7', which 2 rows of the table have", Y, twice, patient=[7], label=["keep"])
+    by_row = corrections(row=[2], patient=[7], label=["keep"]).apply(Y, twice)
+    assert by_row.verified.tolist() == [False, True, False, False]
+
+
 def test_keys_and_classes_may_be_numbers_and_files_of_any_kind(tmp_path):
     keys = pd.DataFrame({"id": [7.0, 8.0, None]})
     for name, write in (("c.csv", pd.DataFrame.to_csv), ("c.parquet", pd.DataFrame.to_parquet)):

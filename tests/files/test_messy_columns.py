@@ -183,7 +183,7 @@ def test_a_new_table_may_have_decimal_commas_where_the_training_table_had_points
     preparation = Preparation(understand(table)).learn(table)
     new = read_table(pd.DataFrame({"dose": [f"{d}".replace(".", ",") for d in doses]}))
     assert preparation.check(new) == [
-        "Column 'dose' has decimal commas here and had decimal points in training; read as such."
+        "Column 'dose': decimal commas here, and decimal points in training; read as such."
     ]
     assert np.array_equal(preparation.encode(new), preparation.encode(table))
     back = Preparation(understand(new)).learn(new)
@@ -237,12 +237,12 @@ def test_categories_that_may_be_none_have_options_that_can_be_typed():
 
 
 def test_numbers_too_many_of_which_are_something_else_are_said_to_be_categories():
-    cells = [f"{n / 10:.1f}".replace(".", ",") for n in RNG.permutation(450)] + ["<5"] * 50
+    cells = [f"{n / 10:.1f}".replace(".", ",") for n in RNG.permutation(450)] + ["neg."] * 50
     understood, _ = column(cells, "crp")
     assert understood.kind == "category"
     assert understood.note == (
-        "90 % of its cells are numbers, but some are not, such as '<5', so it is read as categories; --type crp=number "
-        "reads the others as missing"
+        "90 % of its cells are numbers, but some are not, such as 'neg.', so it is read as categories; --type "
+        "crp=number reads the others as missing"
     )
     told, values = column(cells, "crp", types={"crp": "number"})
     assert told.kind == "number"
@@ -341,3 +341,14 @@ def test_missing_words_do_not_change_how_numbers_are_read():
     cells = pa.chunked_array([["NA", "1.234", "2.345", "-"]])
     assert column.values(cells)[1:3].tolist() == [1234, 2345]
     assert column.check(cells) == ""
+
+
+def test_na_among_codes_of_two_letters_is_said_to_be_missing():
+    understood, read = column(["DE", "NA", "ZA", "FR", "NA", None] * 10, "country")
+    assert understood.note == "'NA' (20 cells) is read as missing; if it is a code, as Namibia's is, write another: NAM"
+    assert read.null_count == 30
+
+
+@pytest.mark.parametrize("cells", [["yes", "NA", "no"], ["M", "F", "NA"], ["DE", "FR", "ZA", None], ["AB", "0", "NA"]])
+def test_na_elsewhere_is_missing_without_a_word(cells):
+    assert column(cells * 10)[0].note == ""

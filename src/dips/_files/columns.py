@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from dips._files.censored import about_limits
 from dips._files.dates import ISO, dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
 from dips._files.read import Table
-from dips._files.values import MOSTLY, first_strange, is_number, is_text, is_time, texts, unread
+from dips._files.values import MOSTLY, example, first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
@@ -63,6 +65,10 @@ class Column:
         """Whether models use this column."""
         return self.kind in USED
 
+    def describe(self, known: pa.ChunkedArray) -> None:
+        """Count the distinct values of the cells that are not missing, and keep one as an example."""
+        self.n_distinct, self.example = pc.count_distinct(known).as_py(), example(known)
+
     def values(self, raw: pa.ChunkedArray) -> Any:
         """Return the cells as floats, dates, or an arrow column of texts."""
         if self.kind == "number":
@@ -104,8 +110,10 @@ class Column:
         values = self.values(raw)
         is_read = np.isfinite(values) if self.kind == "number" else values.notna().to_numpy()
         strange = first_strange(raw, is_read)
+        limits = about_limits(raw, is_read, with_row=True) if self.kind == "number" else ""
         if strange is None:
-            return self._other_style(raw) if self.kind == "number" else ""
+            style = self._other_style(raw) if self.kind == "number" else ""
+            return self._said(limits, style)
         (row, cell), n_there = strange, len(raw) - texts(raw).null_count
         if is_read.sum() < 0.5 * n_there:
             form = self.example if self.date_format in (None, ISO) else self.date_format
@@ -114,14 +122,18 @@ class Column:
                 f"such as {cell[:40]!r} in row {row}; write them as in training" + (f" ({form})." if form else ".")
             )
         said = unread(n_there - int(is_read.sum()), self.kind, cell, f" in row {row}")
-        return f"Column {self.name!r}: {said}."
+        return self._said(limits, said)
+
+    def _said(self, *parts: str) -> str:
+        said = "; ".join(filter(None, parts))
+        return f"Column {self.name!r}: {said}." if said else ""
 
     def _other_style(self, raw: pa.ChunkedArray) -> str:
         style = self._numbers(raw)[1]
         if style.decimal == self.decimal:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
-        return f"Column {self.name!r} has decimal {here} here and had decimal {there} in training; read as such."
+        return f"decimal {here} here, and decimal {there} in training; read as such"
 
 
 def _is_empty(raw: pa.ChunkedArray) -> bool:
@@ -161,8 +173,8 @@ class Schema:
         missing = [c.name for c in self.used if c.name not in table.names]
         if missing:
             alike = {name.lower(): name for name in table.names}
-            other = alike.get(missing[0].lower())
-            renamed = f", and write {missing[0]!r}, not {other!r}" if other else ""
+            others = [(name, alike[name.lower()]) for name in missing if name.lower() in alike]
+            renamed = f", and write {others[0][0]!r}, not {others[0][1]!r}" if others else ""
             raise DataError(
                 f"{table.subject} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
                 f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "

@@ -148,6 +148,8 @@ class Corrections:
         places: dict[Any, list[int]] = {}
         for row, key in enumerate(of_table):
             places.setdefault(key, []).append(row)
+        for key, rows in _without_zeros(places).items():
+            places.setdefault(key, rows)
         return np.array(
             [self._by_key(line, of_lines[line], places, of_table) for line in range(len(self))], dtype=np.intp
         )
@@ -162,9 +164,9 @@ class Corrections:
 
     def _by_key(self, line: int, key: Any, places: dict[Any, list[int]], of_table: list[Any]) -> int:
         row, forms = self.rows[line], _key_forms(key)
-        if row is not None and 0 <= row < len(of_table) and of_table[row] in forms:
-            return row
         matching = next((places[form] for form in forms if form in places), [])
+        if row is not None and 0 <= row < len(of_table) and (of_table[row] in forms or row in matching):
+            return row
         if len(matching) != 1:
             there = "no row of the table has" if not matching else f"{len(matching)} rows of the table have"
             raise DataError(
@@ -305,6 +307,15 @@ def _forms(cell: str) -> list[str]:
 def _known_as(cell: str | None, known: dict[str, int]) -> str | None:
     """Return the class that a text names, if it does."""
     return None if cell is None else next((form for form in _forms(cell) if form in known), None)
+
+
+def _without_zeros(places: Mapping[Any, list[int]]) -> dict[Any, list[int]]:
+    """Rows by their keys as spreadsheets write them: of 007 they leave 7."""
+    bare: dict[Any, list[int]] = {}
+    for key, rows in places.items():
+        short = tuple(cell.lstrip("0") or "0" if cell is not None and cell.isdecimal() else cell for cell in key)
+        bare.setdefault(short, []).extend(rows)
+    return bare
 
 
 def _key_forms(key: Sequence[str | None]) -> list[tuple[str | None, ...]]:

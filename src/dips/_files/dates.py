@@ -21,6 +21,7 @@ _LIKE_A_DATE = (
     r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$"
     r"|^\d{1,2}\.?[ -]\p{L}{3,9}[ -]\d{2,4}|^\p{L}{3,9} \d{1,2},? \d{4}"
 )
+_LIKE_ISO = r"\d{4}-\d{2}-\d{2}"
 _AND = "|"  # between the forms of a column that has several
 _MOST_FORMS = 4
 _LONGEST = 200  # characters of all forms of a column
@@ -28,7 +29,10 @@ _LEAST_SHARE = 0.02  # of the cells; a form that reads fewer is not one
 
 
 def dates(column: pa.ChunkedArray, date_format: str | None) -> pd.Series:
-    """Dates of a column without time zone, NaT where a cell is missing or not a date."""
+    """Dates of a column without time zone, NaT where a cell is missing or not a date.
+
+    Dates such as 2024-03-28 mean the same everywhere, so they are read among dates of any form.
+    """
     if date_format is None:
         series = pd.Series(column.cast(pa.timestamp("us"), safe=False).to_pandas())
     else:
@@ -37,6 +41,11 @@ def dates(column: pa.ChunkedArray, date_format: str | None) -> pd.Series:
         series = first
         for other in others:
             series = series.fillna(other)
+        if (
+            ISO not in date_format.split(_AND)
+            and (is_iso := series.isna() & cells.str.match(_LIKE_ISO, na=False)).any()
+        ):
+            series = series.fillna(_read(cells.where(is_iso), ISO))
     return series.dt.tz_localize(None) if getattr(series.dt, "tz", None) is not None else series
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from dips._files.censored import about_limits
 from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.numbers import NumberStyle, find_number_style, find_unit, likeliest_style, numbers
-from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread
+from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
@@ -56,7 +56,7 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
     if len(known) == 0:
         column.kind = "empty"
         return column
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    column.describe(known)
     if kind == "number" and is_time(raw.type):
         column.decimal = ":"
     elif kind == "number" and is_text(raw.type):
@@ -95,6 +95,7 @@ def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, wha
     if not is_read.any():
         such = "" if strange is None else f" (row {strange[0]} has {strange[1][:40]!r})"
         raise DataError(f"Column {column.name!r} is declared as {what}, but holds none{such}; declare another type.")
+    said = [about_limits(cells, is_read)] if column.kind == "number" else []
     if strange is not None:
-        n = len(cells) - cells.null_count - int(is_read.sum())
-        column.note = f"as declared; {unread(n, column.kind, strange[1])}"
+        said.append(unread(len(cells) - cells.null_count - int(is_read.sum()), column.kind, strange[1]))
+    column.note = "; ".join(filter(None, ["as declared", *said]))

@@ -269,7 +269,8 @@ def _refuse_repeated_header(table: pa.Table, source: str) -> None:
         return
     rows = pa.array(np.arange(table.num_rows))
     for cells, name in zip(table.columns, table.column_names, strict=True):
-        rows = rows.filter(pc.equal(pc.fill_null(cells.take(rows), ""), name))
+        is_name = pc.equal(pc.fill_null(cells.take(rows), ""), name)
+        rows = rows.filter(is_name.combine_chunks())
         if not len(rows):
             return
     n_more = len(rows) - 1

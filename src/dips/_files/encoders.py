@@ -34,7 +34,7 @@ class Encoder:
         self.settings = settings or {}
         self.arrays = arrays or {}
 
-    def learn(self, values: Any, seed: int) -> None:
+    def learn(self, values: Any) -> None:
         """Look at the values of the rows to learn from."""
 
     def encode(self, values: Any) -> Array:
@@ -46,6 +46,11 @@ class Encoder:
         """Names of the k floats, to follow the column's own; empty for a single one."""
         return [""]
 
+    @property
+    def spans(self) -> list[tuple[int, bool]]:
+        """The same floats by what they tell together: how many, and whether they are the levels of a category."""
+        return [(1, False) for _ in self.parts]
+
     def unfamiliar(self, values: Any) -> str:
         """Say how many of the values are not like those of training, where these are many."""
         return ""
@@ -56,7 +61,7 @@ class Number(Encoder):
 
     kind = "number"
 
-    def learn(self, values: Any, seed: int) -> None:
+    def learn(self, values: Any) -> None:
         """Find the lowest and the highest, to tell whether other numbers are like these."""
         known = values[np.isfinite(values)]
         if known.size:
@@ -84,7 +89,7 @@ class Date(Encoder):
 
     kind = "date"
 
-    def learn(self, values: Any, seed: int) -> None:
+    def learn(self, values: Any) -> None:
         """Keep the parts that differ between rows; the day always."""
         table = self._all(values)
         varies = {p: np.unique(c[np.isfinite(c)]).size > 1 for p, c in table.items()}
@@ -115,7 +120,7 @@ class Category(Encoder):
 
     kind = "category"
 
-    def learn(self, values: Any, seed: int) -> None:
+    def learn(self, values: Any) -> None:
         """Find the categories, most frequent first."""
         counts = values.drop_null().value_counts()
         names, n = counts.field("values").to_pylist(), counts.field("counts").to_numpy()
@@ -123,7 +128,7 @@ class Category(Encoder):
         self.settings["categories"] = [names[i] for i in order[:_RANKED]]
         if len(names) > _NAMES:
             spelling = Spelling()
-            spelling.learn(pa.chunked_array([pa.array([names[i] for i in order], pa.string())]), seed)
+            spelling.learn(pa.chunked_array([pa.array([names[i] for i in order], pa.string())]))
             self.settings["spelling"], self.arrays = spelling.settings, spelling.arrays
 
     def encode(self, values: Any) -> Array:
@@ -147,6 +152,12 @@ class Category(Encoder):
             return categories[:1] if self._is_pair else categories
         spelling = Spelling(self.settings["spelling"], self.arrays).parts if "spelling" in self.settings else []
         return ["rank", *spelling]
+
+    @property
+    def spans(self) -> list[tuple[int, bool]]:
+        """The columns of one category each are a single span of levels; ranks are levels too."""
+        n_parts = len(self.parts)
+        return [(n_parts, True)] if self._is_short else [(1, True), *((1, False) for _ in range(n_parts - 1))]
 
     def unfamiliar(self, values: Any) -> str:
         """Say where categories were never seen; unknown where only the most frequent of many were kept."""
@@ -177,9 +188,9 @@ class Spelling(Encoder):
     kind = "text"
     _n_directions = 10
 
-    def learn(self, values: Any, seed: int) -> None:
+    def learn(self, values: Any) -> None:
         """Find out how rare each piece is, and the directions in which texts differ most."""
-        rng = np.random.RandomState(seed)
+        rng = np.random.RandomState(0)
         known = values.drop_null()
         if len(known) == 0:  # as in a column that is nearly empty: then no text is told from another
             self.arrays = {"rarity": np.ones(BUCKETS, np.float32), "directions": np.zeros((1, BUCKETS), np.float32)}
@@ -191,7 +202,7 @@ class Spelling(Encoder):
         weighed = normalize(counts.multiply(rarity).tocsr())
         n_directions = max(1, min(self._n_directions, n_texts - 1))
         with np.errstate(invalid="ignore"):  # texts that are all alike have no spread to explain
-            svd = TruncatedSVD(n_directions, random_state=seed).fit(weighed)
+            svd = TruncatedSVD(n_directions, random_state=0).fit(weighed)
         self.arrays = {"rarity": rarity, "directions": svd.components_.astype(np.float32)}
 
     def encode(self, values: Any) -> Array:

@@ -10,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dips._files.censored import about_limits, has_limits, without_limits
 from dips._files.columns import Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.declared import declared_column
 from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.read import Table
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
-from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
-from dips._tools.wording import option
+from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread, value_counts
+from dips._tools.wording import counted, option, some_of
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
 _SHARE_DISTINCT_OF_IDS = 0.98
@@ -31,6 +32,8 @@ _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", 
           "sic", "naics", "fips", "cpt", "drg", "phone", "telephone", "npi"}  # fmt: skip
 MOSTLY_NUMBERS = "% of its cells are numbers"  # in the note of a column of categories
 _MANY_NUMBERS = 0.5  # of the cells; a column of which most are numbers was probably meant to be one
+_SEVERAL_WORDS = 2  # in the first row, above numbers; one may be a cell like any other
+_TWO_LETTERS, _SEVERAL = r"^[A-Z]{2}$", 3  # codes of countries, and how many different ones show that they are codes
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
@@ -65,12 +68,33 @@ def understand(
     return Schema(columns)
 
 
+def about_first_row(table: Table, schema: Schema) -> list[str]:
+    """Say where the first row has words above numbers: a second line of the header, or units.
+
+    Examples
+    --------
+    >>> from dips._files.read import read_table
+    >>> rows = [["age", "years", *["50", "61"] * 20], ["CRP", "mg/l", *["1.5", "2"] * 20]]
+    >>> table = read_table(pa.table({name: cells for name, *cells in rows}))
+    >>> about_first_row(table, understand(table))
+    ["Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, remove it."]
+    """
+    words = []
+    for column in schema.columns:
+        first = table.columns[column.name].slice(0, 1)
+        if column.kind == "number" and is_text(first.type) and not np.isfinite(column.values(first)).any():
+            words += texts(first).drop_null().to_pylist()
+    if len(words) < _SEVERAL_WORDS:
+        return []
+    return [f"Row 1 has words above numbers ({some_of(map(repr, words), 5)}); if it belongs to the header, remove it."]
+
+
 def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
     """A column that the user says names rows, or groups of them."""
     cells = texts(raw) if is_text(raw.type) else raw
     column, known = Column(name, kind, n_missing=int(cells.null_count)), cells.drop_null()
     if len(known) and not pa.types.is_nested(raw.type):
-        column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+        column.describe(known)
     return column
 
 
@@ -79,7 +103,7 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     if n_missing == len(raw):
         return Column(name, "empty", n_missing=n_missing)
     if is_text(raw.type) or pa.types.is_boolean(raw.type):
-        return _guessed_texts(name, texts(raw))
+        return _guessed_texts(name, raw)
     column = Column(name, "unreadable", n_missing=n_missing)
     if is_number(raw.type):
         column.kind = "number"
@@ -90,7 +114,7 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     else:
         return column
     known = raw.drop_null()
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    column.describe(known)
     if column.n_distinct == 1 and n_missing == 0:
         column.kind = "constant"
     elif column.decimal == ":":
@@ -100,13 +124,14 @@ def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     return column
 
 
-def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
+def _guessed_texts(name: str, raw: pa.ChunkedArray) -> Column:
+    cells = texts(raw)
     known = cells.drop_null()
     column = Column(name, "category", n_missing=int(cells.null_count))
     if len(known) == 0:
         column.kind = "empty"
         return column
-    column.n_distinct, column.example = pc.count_distinct(known).as_py(), example(known)
+    column.describe(known)
     if column.n_distinct == 1 and column.n_missing == 0:
         column.kind = "constant"
     elif (style := find_number_style(known)) and not _are_compact_dates(known) and not _are_names(known, style):
@@ -116,6 +141,7 @@ def _guessed_texts(name: str, cells: pa.ChunkedArray) -> Column:
         column.note = about_dates(column, known)
     else:
         _guess_words(column, known)
+        column.note = "; ".join(filter(None, [column.note, _about_lost_codes(raw, known)]))
     return column
 
 
@@ -143,7 +169,9 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
                 column, "number"
             )
             return
-        column.note = unread(len(others), "number", strange[1])
+        column.note = "; ".join(
+            filter(None, [about_limits(known, np.isfinite(values)), unread(len(others), "number", strange[1])])
+        )
         return
     column.note = about_numbers(column, known, style)
     if style != TIMES:
@@ -152,6 +180,15 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
 
 def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
     """Say how numbers were written, where that is not plain."""
+    limits = about_limits(known, np.isfinite(numbers(known, style))) if has_limits(known) else ""
+    said = _about_style(column, without_limits(known) if limits else known, style)
+    overrule = _or_type(column, "category")
+    if limits and overrule not in said:
+        limits += overrule
+    return "; ".join(filter(None, [limits, said]))
+
+
+def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
     if style == TIMES:
         return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
     if is_ambiguous(known, style):
@@ -242,7 +279,7 @@ def _guess_words(column: Column, known: pa.ChunkedArray) -> None:
 
 
 def _about_other_cells(column: Column, known: pa.ChunkedArray) -> str:
-    """Say where most texts are numbers, as in laboratory values of which some are '<5'; codes are not."""
+    """Say where most texts are numbers, as in laboratory values of which some are 'neg.'; codes are not."""
     if _words(column.name) & _CODES or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
         return ""
     is_read = np.isfinite(numbers(known, likeliest_style(known)))
@@ -260,6 +297,17 @@ def _about_spellings(column: Column, known: pa.ChunkedArray) -> str:
     if not variants:
         return ""
     return f"{spelled(variants)} look like spellings of one category, and are learned as several; write them alike"
+
+
+def _about_lost_codes(raw: pa.ChunkedArray, known: pa.ChunkedArray) -> str:
+    """Say where NA stands among codes of two letters, such as those of countries: it may be Namibia."""
+    is_code = pc.match_substring_regex(known, _TWO_LETTERS)
+    if not pc.all(is_code).as_py() or pc.count_distinct(known).as_py() < _SEVERAL:
+        return ""
+    n_lost = value_counts(texts(raw, keep=("NA",))).get("NA", 0)
+    if not n_lost:
+        return ""
+    return f"'NA' ({counted(n_lost, 'cell')}) is read as missing; if it is a code, as Namibia's is, write another: NAM"
 
 
 def find_digits(known: pa.ChunkedArray) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dips._files.censored import are_ends_of_a_scale, are_limits, has_limits, without_limits
 from dips._files.values import MOSTLY, SOME, is_number, is_time, texts, value_counts
 from dips._tools.arrays import Array
 
@@ -67,7 +68,8 @@ def numbers(column: pa.ChunkedArray, style: NumberStyle = STYLES[0]) -> Array:
 def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     """Return how (nearly) all texts are written as numbers, or None where they are not numbers.
 
-    Numbers that begin with a zero are codes: 00123 is not 123. Where 1,526 could be either, it is one thousand.
+    Numbers that begin with a zero are codes: 00123 is not 123. Where 1,526 could be either, it is one thousand. Limits
+    such as <5 are numbers among many other numbers.
 
     Examples
     --------
@@ -75,6 +77,8 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     (NumberStyle(decimal=',', grouped=False, unit=''), None)
     """
     known = cells.drop_null()
+    if has_limits(known):
+        return _style_among_limits(known, known.filter(pc.invert(are_limits(known))))
     some = known.slice(0, SOME)
     if len(known) and _share(some, TIMES) >= MOSTLY:
         return TIMES if _share(known, TIMES) >= MOSTLY else None
@@ -97,12 +101,20 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
     return best if most >= MOSTLY else None
 
 
+def _style_among_limits(known: pa.ChunkedArray, measured: pa.ChunkedArray) -> NumberStyle | None:
+    """Limits are written like the numbers beside them, except that they may lack the unit."""
+    if len(measured) < MOSTLY * len(known) and are_ends_of_a_scale(known, measured):
+        return None
+    styles = filter(None, map(find_number_style, (without_limits(known), measured)))
+    return next((style for style in styles if _share(known, style) >= MOSTLY), None)
+
+
 def likeliest_style(cells: pa.ChunkedArray) -> NumberStyle:
     """Return how most of those texts are written that are numbers, be they few or many.
 
     Examples
     --------
-    >>> likeliest_style(pa.chunked_array([["5,1", "<5", "7,0", "12"]]))
+    >>> likeliest_style(pa.chunked_array([["5,1", "neg.", "7,0", "12"]]))
     NumberStyle(decimal=',', grouped=False, unit='')
     """
     unit = find_unit(cells, least=0.0)
@@ -119,7 +131,7 @@ def find_unit(cells: pa.ChunkedArray, least: float = MOSTLY) -> str:
     >>> find_unit(pa.chunked_array([["70 kg", "81.5 kg", "64Kg"]]), least=0.6), find_unit(pa.chunked_array([["B12"]]))
     ('kg', '')
     """
-    known = cells.drop_null()
+    known = without_limits(cells.drop_null())
     counts = value_counts(pc.struct_field(pc.extract_regex(known, _OTHER_UNIT).drop_null(), "unit"))
     unit = max(counts, key=lambda u: counts[u], default="")
     n = sum(n for u, n in counts.items() if u.lower() == unit.lower())
@@ -194,14 +206,17 @@ def _hours(column: pa.ChunkedArray) -> Array:
 
 
 def _without_unit(cells: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
-    """Cut the unit off; a number without it is not one of these."""
+    """Cut the unit off; a number without it is not one of these, unless it is a limit."""
+    cells = pc.if_else(
+        are_limits(cells, alone=True), pc.binary_join_element_wise(without_limits(cells), unit, ""), cells
+    )
     bare = pc.utf8_rtrim_whitespace(pc.utf8_slice_codeunits(cells, 0, -len(unit)))
     return pc.if_else(pc.ends_with(cells, unit, ignore_case=True), bare, "x")
 
 
 def _without_units(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Strip currency and percent signs; (3) is how bookkeepers write -3."""
-    bare = pc.replace_substring(cells, "−", "-")
+    """Strip currency and percent signs, and those of limits; (3) is how bookkeepers write -3."""
+    bare = without_limits(pc.replace_substring(cells, "−", "-"))
     bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
     bare = pc.replace_substring_regex(bare, rf"^([+-]?)\s*{_UNIT}\s*", r"\1")
     return pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dips._data.spans import Spans
 from dips._files.columns import Schema
 from dips._files.encoders import ENCODERS, Encoder
 from dips._files.read import Table
@@ -43,13 +44,13 @@ class Preparation:
         self.schema = schema
         self.encoders: dict[str, Encoder] = {c.name: ENCODERS[c.kind]() for c in schema.used}
 
-    def learn(self, table: Table, rows: Rows | None = None, seed: int = 0) -> Preparation:
+    def learn(self, table: Table, rows: Rows | None = None) -> Preparation:
         """Learn categories and texts from the given rows, or from all."""
         positions = None if rows is None else pa.array(rows)
         self.__dict__.pop("_places", None)
         for column in self.schema.used:
             raw = table.columns[column.name]
-            self.encoders[column.name].learn(column.values(raw if positions is None else raw.take(positions)), seed)
+            self.encoders[column.name].learn(column.values(raw if positions is None else raw.take(positions)))
         return self
 
     def encode(self, table: Table) -> Array:
@@ -82,6 +83,13 @@ class Preparation:
     def columns_of(self, name: str) -> slice:
         """Where in the matrix one column of the table went."""
         return self._places[name]
+
+    @property
+    def spans(self) -> Spans:
+        """Which floats tell one thing together."""
+        spans = [span for encoder in self.encoders.values() for span in encoder.spans]
+        widths = np.array([width for width, _ in spans])
+        return Spans(np.cumsum(widths) - widths, np.array([is_category for _, is_category in spans]))
 
     @cached_property
     def _places(self) -> dict[str, slice]:

@@ -27,13 +27,14 @@ import pyarrow.parquet
 from dips._data.containers import is_frame
 from dips._files.delimited import read_delimited
 from dips._files.excel import read_sheet
+from dips._files.footer import without_footer
 from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
 from dips._files.sqlite import SUFFIXES as _SQLITE
 from dips._files.sqlite import address_of, is_address, read_sqlite
 from dips._files.values import is_text
 from dips._tools.files import expanded
-from dips._tools.wording import some_of
+from dips._tools.wording import reason_of, shortened, some_of
 from dips.exceptions import DataError, InputTypeError
 
 TABS = {".tsv", ".tab"}
@@ -41,9 +42,9 @@ TEXT = TABS | {".csv", ".txt", ".dat", ".data"}
 EXCEL = {".xlsx", ".xlsm"}
 PARQUET = {".parquet", ".pq"}
 FEATHER = {".feather", ".arrow", ".ipc"}
-_JSON = {".jsonl", ".ndjson", ".json"}
+JSON = {".jsonl", ".ndjson", ".json"}
 _FRAME, _TABLE, SEVERAL_TABLES = "a data frame", "a table", "the tables"  # what has no path
-_KNOWN = TEXT | EXCEL | PARQUET | FEATHER | _JSON | {*_SQLITE}
+_KNOWN = TEXT | EXCEL | PARQUET | FEATHER | JSON | {*_SQLITE}
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -103,6 +104,16 @@ class Table:
         """Columns, in order; no two are the same and none is empty."""
         return self.columns.column_names
 
+    @contextmanager
+    def notes_with_refusal(self) -> Iterator[None]:
+        """Let an error that refuses the table carry its notes: a wrong guess may be the reason."""
+        try:
+            yield
+        except DataError as error:
+            for note in self.notes:
+                error.add_note(note)
+            raise
+
 
 @dataclass(frozen=True)
 class _How:
@@ -146,6 +157,9 @@ def read_table(
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
     table.columns, notes = with_distinct_names(_decoded(table.columns))
     table.notes += notes
+    if isinstance(data, str | Path) and _is_made_by_hand(Path(data)):
+        table.columns, notes = without_footer(table.columns, table.source)
+        table.notes += notes
     if table.n_rows == 0:
         raise DataError(f"{table.subject} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
     return table
@@ -165,15 +179,18 @@ def damage_named(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except _DAMAGE as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         kind = kind_of(path)[0].lstrip(".") or "text"
-        raise DataError(f"{path} cannot be read as a {kind} file: {reason}.") from error
+        raise DataError(f"{path} cannot be read as a {kind} file: {reason_of(error)}.") from error
 
 
 def is_delimited(path: Path) -> bool:
     """Whether a file's name says that it holds delimited text; a compressed file without another ending does."""
     kind, compression = kind_of(path)
     return kind in TEXT or bool(compression and not kind)
+
+
+def _is_made_by_hand(path: Path) -> bool:
+    return is_delimited(path) or kind_of(path)[0] in EXCEL
 
 
 def is_table(path: Path) -> bool:
@@ -208,7 +225,7 @@ def _read_file(path: Path, how: _How) -> Table:
         if kind in EXCEL:
             check_workbook(path, _source(path, compression))
             return _read_excel(path, _source(path, compression), how)
-        if kind in _JSON:
+        if kind in JSON:
             return Table(read_json_lines(partial(open_bytes, path, compression), path), str(path))
         if kind in _SQLITE and not compression:
             columns, notes = read_sqlite(address_of(path))
@@ -245,8 +262,7 @@ def _refuse_impossible(path: Path) -> None:
     except UnicodeEncodeError:
         raise DataError(f"The name {str(path)!r} is not valid UTF-8; rename the file.") from None
     except OSError as error:
-        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
-        raise DataError(f"{shown} cannot be read: {error.strerror}.") from error
+        raise DataError(f"{shortened(path)} cannot be read: {error.strerror}.") from error
 
 
 def _source(path: Path, compression: str) -> Any:

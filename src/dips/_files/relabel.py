@@ -1,10 +1,14 @@
-"""Other labels in a table's file, in the format that it has. In delimited text every other byte stays as it is."""
+"""Other labels in a table's file, in the format that it has.
+
+In delimited text and in JSON lines every other byte stays as it is.
+"""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import io
+import json
 import lzma
 import re
 import zipfile
@@ -20,17 +24,19 @@ import pyarrow.parquet
 
 from dips._files.delimited import Dialect, find_dialect
 from dips._files.excel import read_sheet
-from dips._files.read import EXCEL, FEATHER, PARQUET, TABS, is_delimited, kind_of, open_bytes, read_table
+from dips._files.read import EXCEL, FEATHER, JSON, PARQUET, TABS, is_delimited, kind_of, open_bytes, read_table
 from dips._files.sqlite import is_address
 from dips.exceptions import DataError
 
+_VALUES = json.JSONDecoder()
+_BETWEEN_OBJECTS, _BETWEEN_PARTS = re.compile(r"[\s,\ufeff\[\]]*"), re.compile(r"[\s,:]*")
 _BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # decoders that name one leave the mark in place
 
 
 def can_be_relabeled(data: Path | str) -> bool:
     """Whether other labels can be written into a file of this format."""
     path = Path(data)
-    return not is_address(data) and (kind_of(path)[0] in PARQUET | FEATHER | EXCEL or is_delimited(path))
+    return not is_address(data) and (kind_of(path)[0] in PARQUET | FEATHER | EXCEL | JSON or is_delimited(path))
 
 
 def relabeled(
@@ -66,6 +72,10 @@ def relabeled(
         place = (of_file.name, of_file.n_above, column)
         return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
     opened = partial(open_bytes, path, compression)
+    if kind in JSON:
+        with opened() as stream:
+            text = stream.read().decode("utf-8", "surrogateescape")
+        return _packed(spliced_json(text, column, labels).encode("utf-8", "surrogateescape"), compression, path)
     dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))
     return _packed(_in_text(opened, dialect, column, labels), compression, path)
 
@@ -130,6 +140,50 @@ def _written(old: str, new: str, delimiter: str) -> str:
         return '"' + new.replace('"', '""') + '"'
     before, after = old[: len(old) - len(old.lstrip(" "))], old[len(old.rstrip(" ")) :]
     return f"{before}{new}{after}" if old.strip(" ") else new
+
+
+def spliced_json(text: str, column: int, labels: Mapping[int, str | None]) -> str:
+    r"""Replace the values of one key in JSON lines, or in a list of objects; keys are counted as they first appear.
+
+    Examples
+    --------
+    >>> spliced_json('{"a":1, "b" : "x"}\n{"a": 2, "b": 0}\n{"a":3}\n', 1, {0: "z", 1: "1", 2: "z"})
+    '{"a":1, "b" : "z"}\n{"a": 2, "b": 1}\n{"a":3, "b": "z"}\n'
+    """
+    objects = list(_objects_of(text))
+    name = list(dict.fromkeys(key for _, places in objects for key in places))[column]
+    pieces, done = [], 0
+    for row, label in sorted(labels.items()):
+        closing, places = objects[row]
+        start, end = places.get(name, (closing, closing))
+        old = None if start == end else _VALUES.raw_decode(text, start)[0]
+        new = json.dumps(_like(old, label), ensure_ascii=False)
+        key = "" if start < end else f"{', ' if places else ''}{json.dumps(name, ensure_ascii=False)}: "
+        pieces += [text[done:start], key, new]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _objects_of(text: str) -> Iterator[tuple[int, dict[str, tuple[int, int]]]]:
+    """Where each object ends, and where the value of each of its keys begins and ends."""
+    at = _end_of(_BETWEEN_OBJECTS, text, 0)
+    while at < len(text):
+        places: dict[str, tuple[int, int]] = {}
+        at = _end_of(_BETWEEN_PARTS, text, at + 1)
+        while text[at] != "}":
+            key, end = _VALUES.raw_decode(text, at)
+            start = _end_of(_BETWEEN_PARTS, text, end)
+            _, end = _VALUES.raw_decode(text, start)
+            places[key] = (start, end)
+            at = _end_of(_BETWEEN_PARTS, text, end)
+        yield at, places
+        at = _end_of(_BETWEEN_OBJECTS, text, at + 1)
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    assert match is not None  # it may be empty
+    return match.end()
 
 
 def _in_parquet(path: Path, compression: str, column: int, labels: Mapping[int, str | None]) -> bytes:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dips._files.limits import check_metadata, most_times
 from dips._tools.files import expanded
-from dips._tools.wording import some_of
+from dips._tools.wording import shortened, some_of
 from dips.exceptions import DataError
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
@@ -63,9 +63,8 @@ def read_sqlite(address: str) -> tuple[pa.Table, list[str]]:
     except DataError:
         raise
     except (sqlite3.Error, OSError, ValueError, TypeError, OverflowError) as error:
-        shown = str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
         reason = "it is far more work than its size suggests" if _is_interrupted(error) else error
-        raise DataError(f"{shown} cannot be read as a SQLite database: {reason}.") from error
+        raise DataError(f"{shortened(path)} cannot be read as a SQLite database: {reason}.") from error
 
 
 class _Work:

@@ -87,6 +87,11 @@ class Target:
         """Mask of the labeled rows."""
         return self.labels.is_labeled
 
+    @property
+    def counts(self) -> Array:
+        """How many labels each class has, (C,)."""
+        return self.labels.counts
+
     def names(self, codes: Array) -> list[Any]:
         """Labels of the given codes, None for -1."""
         return self.labels.decode_or_none(np.asarray(codes)).tolist()
@@ -123,14 +128,14 @@ def read_target(
         cells = pc.if_else(is_mark, pa.scalar(None, pa.string()), cells)
     cells, words = settle_words(cells, name, merge_labels, map_label or {}, keep)
     labels = encode_values(np.asarray(cells.to_pandas(), dtype=object))
-    missing = _note_missing_words(raw, name, keep)
+    said = [*_note_missing_words(raw, name, keep), *words.notes(name)]
     try:
         refuse_unusable(labels, name, origin)
     except DataError as error:  # a class may be missing because its name was read as "no label"
-        raise DataError(" ".join([str(error), *missing])) from None
+        raise DataError(" ".join([str(error), *said])) from None
     labels = _as_booleans(labels) if pa.types.is_boolean(raw.type) else _as_whole_numbers(labels)
     labels = labels.followed_by_unlabeled(n_more)
-    classes, notes = labels.classes.tolist(), [*missing, *words.notes(name)]
+    classes, notes = labels.classes.tolist(), said
     if unused:
         notes.append(f"{option('unlabeled_mark', unused)} matches no label of {name!r}.")
     if _may_be_quantity(labels.classes):
@@ -208,8 +213,7 @@ def _may_be_quantity(classes: Array) -> bool:
 
 def refuse_unusable(labels: Labels, name: str, origin: LabelOrigin = IN_TABLE, when: str = "") -> None:
     """Refuse labels that no model can be trained and tested on; `when` is put into the message."""
-    classes = labels.classes
-    counts = np.bincount(labels.codes[labels.is_labeled], minlength=classes.size)
+    classes, counts = labels.classes, labels.counts
     n_labeled, unit, of = int(counts.sum()), origin.unit, origin.of.format(name)
     if n_labeled == 0:
         raise DataError(
@@ -274,7 +278,7 @@ def _position(positive: str | None, labels: Labels, name: str) -> int:
     """Position of the positive class; if none is named, the rarer of two words, or the last (1, True)."""
     classes = labels.classes.tolist()
     if positive is None:
-        counts = np.bincount(labels.codes[labels.is_labeled], minlength=len(classes))
+        counts = labels.counts
         are_two_words = len(classes) == 2 and all(isinstance(c, str) for c in classes)
         return 0 if are_two_words and counts[0] < counts[1] else len(classes) - 1
     for code, c in enumerate(classes):

@@ -50,7 +50,7 @@ def example(known: pa.ChunkedArray) -> str:
         value = known[0].as_py()
     except (ValueError, OverflowError):  # a date beyond the year 9999, which Python has no value for
         value = known.slice(0, 1).cast(pa.string())[0].as_py()
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -74,8 +74,8 @@ def unread(n: int, kind: str, cell: str, where: str = "") -> str:
     --------
     >>> unread(1, "date", "spring")
     "1 cell is not a date ('spring'); read as missing"
-    >>> unread(20, "number", "<5", " in row 3")
-    "20 cells are not numbers, such as '<5' in row 3; read as missing"
+    >>> unread(20, "number", "neg.", " in row 3")
+    "20 cells are not numbers, such as 'neg.' in row 3; read as missing"
     """
     if n == 1:
         return f"1 cell is not a {kind} ({cell[:30]!r}{where}); read as missing"

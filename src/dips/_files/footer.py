@@ -1,0 +1,116 @@
+"""What people leave under a table: a line about its source, a row that sums up the others, empty rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dips._files.numbers import find_number_style, numbers
+from dips._files.spelling import plain
+from dips._files.values import is_number, is_text, texts
+from dips._tools.wording import counted, some_of
+
+_WORDS = {
+    "total", "totals", "grand total", "total result", "sum", "sums", "average", "mean",
+    "gesamt", "summe", "gesamtsumme", "gesamtergebnis", "insgesamt", "mittelwert", "durchschnitt",
+    "total general", "somme", "moyenne", "suma", "totale", "totaal",
+}  # fmt: skip
+_MOST_LINES = 50  # under a table
+
+
+def without_footer(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
+    """Leave out what stands under a table; return notes, also on rows within it that are empty."""
+    columns, notes = _without_last_lines(columns, source)
+    columns, of_total = _without_total(columns, source)
+    if of_total:
+        columns, more = _without_last_lines(columns, source)
+        notes += more
+    return columns, [*notes, *of_total, *_about_empty_rows(columns, source)]
+
+
+def _without_last_lines(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
+    """Leave out last rows that are empty, or a sentence in the first of several columns."""
+    n, sentence = columns.num_rows, ""
+    while n > 1 and columns.num_rows - n < _MOST_LINES:
+        cells = [cell for column in columns.columns if (cell := column[n - 1].as_py()) is not None]
+        first = columns.column(0)[n - 1].as_py()
+        is_sentence = len(cells) == 1 and isinstance(first, str) and " " in first.strip() and columns.num_columns > 2
+        if cells and not is_sentence:
+            break
+        n, sentence = n - 1, first.strip() if is_sentence else sentence
+    left_out = columns.num_rows - n
+    if not left_out or n == 1:
+        return columns, []
+    such = f" ({sentence[:40]!r})" if sentence else ""
+    where = "The last row" if left_out == 1 else f"The last {left_out} rows"
+    why = "is no row of the table and is" if left_out == 1 else "are no rows of the table and are"
+    return columns.slice(0, n), [f"{where} of {source}{such} {why} left out."]
+
+
+def _about_empty_rows(columns: pa.Table, source: str) -> list[str]:
+    rows = np.arange(columns.num_rows)
+    for cells in columns.columns:
+        if not cells.null_count:
+            return []
+        rows = rows[pc.is_null(cells.take(pa.array(rows))).to_numpy()]
+    if not rows.size:
+        return []
+    have = counted(rows.size, "row has", "rows have")
+    listed = some_of((rows + 1).tolist(), 10)
+    return [f"{have} no value in any column of {source} (row {listed}); remove what is no row."]
+
+
+def _without_total(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
+    """Leave out a last row that is called a total and looks like one; return a note, also where it is only called so.
+
+    It looks like one if it is empty where every other row has something, or holds a sum or a mean.
+
+    Examples
+    --------
+    >>> table = pa.table({"ward": ["a", "b", "Total"], "beds": ["10", "20", "30"]})
+    >>> _without_total(table, "beds.csv")[0].num_rows
+    2
+    """
+    n = columns.num_rows - 1
+    called = _name_of_last_row(columns) if n > 1 else None
+    if called is None:
+        return columns, []
+    n_above = _without_last_lines(columns.slice(0, n), source)[0].num_rows
+    if any(_is_gap(cells, n_above) or _is_sum(cells) for cells in columns.columns):
+        how = "sums up the others and is left out; call it otherwise to keep it"
+        return columns.slice(0, n), [f"The last row of {source} ({called!r}) {how}."]
+    return columns, [f"The last row of {source} is called {called!r} and is read as data; remove it if it is a total."]
+
+
+def _name_of_last_row(columns: pa.Table) -> str | None:
+    """Its first text, where that is a word for a total that no other row has there."""
+    for cells in columns.columns:
+        if is_text(cells.type):
+            word = texts(cells.slice(len(cells) - 1))[0].as_py()
+            if word is not None:
+                is_total = plain(word.rstrip(" :")) in _WORDS
+                return word if is_total and pc.sum(pc.equal(texts(cells), word)).as_py() == 1 else None
+    return None
+
+
+def _is_gap(cells: pa.ChunkedArray, n_above: int) -> bool:
+    cells = texts(cells) if is_text(cells.type) else cells
+    return not cells[len(cells) - 1].is_valid and cells.slice(0, n_above).null_count == 0
+
+
+def _is_sum(cells: pa.ChunkedArray) -> bool:
+    """Whether the last number is the sum or the mean of the others."""
+    if is_text(cells.type):
+        style = find_number_style(texts(cells))
+        if style is None:
+            return False
+        values = numbers(cells, style)
+    elif is_number(cells.type):
+        values = numbers(cells)
+    else:
+        return False
+    above, last = values[:-1][np.isfinite(values[:-1])], values[-1]
+    if not above.any() or not np.isfinite(last):
+        return False
+    return bool(np.isclose(last, [above.sum(), above.mean()], rtol=1e-4).any())

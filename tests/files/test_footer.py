@@ -1,0 +1,89 @@
+"""What stands under a table is no row of it: a sum, unless it only happens to be called so, a source, empty rows."""
+
+import pandas as pd
+import pytest
+
+from dips._files import read_table
+
+ROWS = ["id;age;ward;outcome", "007;50;a;ill", "008;61;b;", "009;70;;well"]
+
+
+def read(tmp_path, *last, name="table.csv"):
+    path = tmp_path / name
+    path.write_text("\n".join([*ROWS, *last]) + "\n")
+    return read_table(path)
+
+
+@pytest.mark.parametrize(
+    "last",
+    ["Total;181;;", "Total:;;;", "GESAMT;60,33;;", "Sum;181;x;3", "Total;;a;ill", ";Grand Total;;"],
+    ids=["sum", "word alone", "mean", "every cell filled", "gap", "not in the first column"],
+)
+def test_a_last_row_that_sums_up_the_others_is_left_out(tmp_path, last):
+    table = read(tmp_path, last)
+    assert table.n_rows == 3
+    word = next(cell for cell in last.split(";") if cell)
+    assert table.notes[-1] == (
+        f"The last row of {table.source} ({word!r}) sums up the others and is left out; call it otherwise to keep it."
+    )
+
+
+@pytest.mark.parametrize("last", ["010;181;Total;", "Totalis;;;", "Anna;181;;"])
+def test_other_last_rows_stay_without_a_word(tmp_path, last):
+    table = read(tmp_path, last)
+    assert (table.n_rows, table.notes) == (4, [])
+
+
+def test_a_row_that_is_only_called_a_total_stays_and_is_said(tmp_path):
+    table = read(tmp_path, "Total;40;a;ill")
+    assert table.n_rows == 4
+    assert "is called 'Total' and is read as data" in table.notes[-1]
+
+
+def test_a_category_called_total_stays(tmp_path):
+    table = read(tmp_path, "Total;50;;ill", "Total;;;")
+    assert (table.n_rows, table.notes) == (5, [])
+
+
+def test_totals_of_excel_are_left_out_and_those_of_frames_stay(tmp_path):
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame({"id": [7, 8, 9, "Summe"], "age": [50, 61, 70, 181]})
+    frame.to_excel(tmp_path / "table.xlsx", index=False)
+    assert read_table(tmp_path / "table.xlsx").n_rows == 3
+    assert read_table(frame).n_rows == 4
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ([";;;", "Quelle: KIS, Stand 2024;;;"], "The last 2 rows of {} ('Quelle: KIS, Stand 2024') are no rows"),
+        ([";;;", ";;;"], "The last 2 rows of {} are no rows of the table and are left out."),
+        (["As of May;;;"], "The last row of {} ('As of May') is no row of the table and is left out."),
+    ],
+)
+def test_lines_under_a_table_are_left_out(tmp_path, last, words):
+    table = read(tmp_path, *last)
+    assert table.n_rows == 3
+    assert table.notes[-1].startswith(words.format(table.source))
+
+
+def test_a_total_below_an_empty_row_and_above_a_source_is_left_out(tmp_path):
+    table = read(tmp_path, ";;;", "Total;;;", "Quelle: KIS;;;")
+    assert (table.n_rows, len(table.notes)) == (3, 3)
+
+
+def test_an_empty_row_within_a_table_stays_and_is_said(tmp_path):
+    table = read(tmp_path, ";;;", "010;40;a;ill")
+    assert table.n_rows == 5
+    assert table.notes == [f"1 row has no value in any column of {table.source} (row 4); remove what is no row."]
+
+
+@pytest.mark.parametrize("last", ["010;;;", "Anna Maria;40;;", ";Anna Maria;;"])
+def test_a_row_of_few_values_stays(tmp_path, last):
+    assert read(tmp_path, last).n_rows == 4
+
+
+def test_free_text_with_little_beside_it_stays(tmp_path):
+    path = tmp_path / "notes.csv"
+    path.write_text("note;label\nwell again;well\nstill ill;\n")
+    assert read_table(path).n_rows == 2
