@@ -154,16 +154,20 @@ def test_of_two_classes_labels_doubted_for_their_neighbors_get_the_other_one_as_
     assert (columns["suggested"][columns["useful"]] == -1).all()
 
 
-def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
+def where_errors_gather():
+    """A table with more wrong labels in ward B, and a judge that is right about its rows."""
     rng = np.random.RandomState(0)
     p = 1 / (1 + np.exp(-4 * rng.normal(size=600)))  # what models say, rightly
     ward, is_ill = rng.choice(list("ABCD"), 600), rng.rand(600) < p
     label = np.where(is_ill ^ ((ward == "B") & (rng.rand(600) < 0.3)), "ill", "well")
     table = pd.DataFrame({"ward": ward, "x": rng.rand(600), "label": label, "checked": np.arange(600) % 4 == 0})
-    study = read_data(table, Settings.of("label", verified="checked"))
     curator = SimpleNamespace(answers_=np.column_stack([p, 1 - p]), noise_rate_=0.01, noise_interval_=(0.0, 0.02))
-    judge = SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": table["checked"]}))
-    uneven = uneven_values(judge, study, 0)
+    return table, SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": table["checked"]}))
+
+
+def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
+    table, judge = where_errors_gather()
+    uneven = uneven_values(judge, read_data(table, Settings.of("label", verified="checked")), 0)
     assert [v.value for v in uneven.values] == ["B"]
     assert not table["checked"][uneven.values[0].rows].any()
     assert noise_estimate(judge, uneven) == 0.01  # of labels as given; the values were tested on the others only
@@ -172,3 +176,9 @@ def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
     judge.samples_["verified"] = True
     assert noise_estimate(judge, uneven) is None
     assert noise_interval(judge, uneven) is None
+
+
+@pytest.mark.parametrize("told", [{"trust_label": "ill"}, {"class_frequency": {"ill": 0.5}}])
+def test_no_label_is_doubted_for_its_neighbors_where_it_was_told_which_way_labels_are_wrong(told):
+    table, judge = where_errors_gather()
+    assert uneven_values(judge, read_data(table, Settings.of("label", verified="checked", **told)), 0) is None

@@ -10,14 +10,15 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from dips._files import DataError, ModelError, OutputError, Preparation, read_table, understand
 from dips._study import audit, fit
-from dips._study.candidates import Candidate
-from dips._study.compare import compare, hold_out
+from dips._study.candidates import Trained
+from dips._study.compare import compare
 from dips._study.data import read_data
 from dips._study.examples import Examples
 from dips._study.folder import RunFolder
 from dips._study.leaks import LeakCheck
 from dips._study.run import Run
 from dips._study.settings import Settings
+from dips._study.splits import hold_out
 from dips._tools.observer import Observer
 from tests.patients import patients
 
@@ -47,11 +48,11 @@ def test_the_model_inside_a_run_points_to_the_run(run):
         Run(run.folder / "model")
 
 
-def test_all_four_models_are_scored_and_one_is_chosen_by_validation(run):
+def test_all_models_are_scored_and_one_is_chosen_by_validation(run):
     m = run.metrics
-    assert set(m["test"]) == {"plain", "curated", "pseudo", "curated_pseudo"}
+    assert set(m["test"]) == {"plain", "curated", "pseudo", "curated_pseudo", "network"}
     better = {name: g["value"] for name, g in m["validation_gains"].items() if g["value"] > 2 * g["error"]}
-    assert m["chosen"] == (max(better, key=better.get) if better else "curated_pseudo")
+    assert m["chosen"] == (max(better, key=better.get) if better else m["usual"])
     rows = {"all": 160, "labeled": 110, "unlabeled": 50, "train": 88, "test": 22}
     assert m["rows"] == {**rows, "verified": 0, "test_verified": 0}
 
@@ -129,7 +130,7 @@ class Stages(Observer):
 
 
 def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
-    calls, real = [], Candidate.fit
+    calls, real = [], Trained.fit
 
     def stop_at_the_third_candidate(self, *args):
         calls.append(self.name)
@@ -137,7 +138,7 @@ def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(self, *args)
 
-    monkeypatch.setattr(Candidate, "fit", stop_at_the_third_candidate)
+    monkeypatch.setattr(Trained, "fit", stop_at_the_third_candidate)
     with pytest.raises(KeyboardInterrupt):
         fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2)
     assert not (tmp_path / "run").exists()
@@ -147,21 +148,49 @@ def test_a_stopped_study_goes_on_where_it_was(tmp_path, monkeypatch):
         calls.append(self.name)
         return real(self, *args)
 
-    monkeypatch.setattr(Candidate, "fit", note)
+    monkeypatch.setattr(Trained, "fit", note)
     stages = Stages()
     continued = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, observer=stages)
     assert calls[before] == "pseudo"  # plain and curated were kept
     assert stages.told[1] == "continuing where it stopped"
-    monkeypatch.setattr(Candidate, "fit", real)
+    monkeypatch.setattr(Trained, "fit", real)
     whole = fit(TABLE, target="outcome", out=tmp_path / "whole", rounds=2)
     assert continued.metrics["test"] == whole.metrics["test"]
     assert [p.name for p in tmp_path.glob(".*")] == []
 
 
+def test_no_model_is_trained_twice_unless_a_stop_lost_it(tmp_path, monkeypatch):
+    trained, real = [], Trained.fit
+
+    def note(self, examples, labeled, *others):
+        trained.append((self.name, *labeled))
+        return real(self, examples, labeled, *others)
+
+    def stop(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trained, "fit", note)
+    how = {"target": "outcome", "keep": "curated"}
+    whole = fit(TABLE[:110], out=tmp_path / "whole", **how)
+    assert len(set(trained)) == len(trained)
+    with monkeypatch.context() as patch:
+        patch.setattr("dips._study.fitting.importance", stop)
+        with pytest.raises(KeyboardInterrupt):
+            fit(TABLE[:110], out=tmp_path / "stopped", **how)
+    trained.clear()
+    continued = fit(TABLE[:110], out=tmp_path / "stopped", **how)
+    assert [name for name, *_ in trained] == ["curated", "curated"]  # on the training part, and on all labels
+    assert importances(continued) == importances(whole)
+
+
+def importances(run):
+    return json.loads((run.folder / "report.json").read_text())["importance"]
+
+
 def test_changed_data_is_another_study(tmp_path, monkeypatch):
-    real = Candidate.fit
+    real = Trained.fit
     monkeypatch.setattr(
-        Candidate,
+        Trained,
         "fit",
         lambda self, *a: real(self, *a) if self.name == "plain" else (_ for _ in ()).throw(KeyboardInterrupt),
     )
@@ -169,7 +198,7 @@ def test_changed_data_is_another_study(tmp_path, monkeypatch):
         fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2)
     assert list(tmp_path.glob(".run.unfinished/state/plain-*.npz"))
     names = []
-    monkeypatch.setattr(Candidate, "fit", lambda self, *a: names.append(self.name) or real(self, *a))
+    monkeypatch.setattr(Trained, "fit", lambda self, *a: names.append(self.name) or real(self, *a))
     fit(TABLE.assign(dose=TABLE["dose"] + 1), target="outcome", out=tmp_path / "run", rounds=2)
     assert names[0] == "plain"
 
@@ -181,9 +210,9 @@ def test_an_output_that_is_there_is_refused_before_anything_is_read(tmp_path):
         fit("no such file.csv", target="outcome", out=tmp_path / "run")
 
 
-def test_without_unlabeled_rows_there_are_two_models(tmp_path):
+def test_without_unlabeled_rows_models_that_need_them_are_left_out(tmp_path):
     run = fit(TABLE[:110], target="outcome", out=tmp_path / "run", rounds=2)
-    assert set(run.metrics["test"]) == {"plain", "curated"}
+    assert set(run.metrics["test"]) == {"plain", "curated", "network"}
     assert run.metrics["skipped"]["pseudo"] == "there are no unlabeled rows"
 
 
@@ -198,7 +227,7 @@ def test_of_very_many_unlabeled_rows_some_are_drawn_and_that_is_said(tmp_path):
 def test_a_time_limit_leaves_later_models_out_and_says_so(tmp_path):
     run = fit(TABLE, target="outcome", out=tmp_path / "run", rounds=2, time_limit=1e-6)
     assert set(run.metrics["test"]) == {"plain"}
-    assert run.metrics["skipped"] == dict.fromkeys(("curated", "pseudo", "curated_pseudo"), "the time limit")
+    assert run.metrics["skipped"] == dict.fromkeys(("curated", "pseudo", "curated_pseudo", "network"), "the time limit")
     assert run.metrics["labels"]["n_suspects"] == len(run.suspects())  # labels are judged all the same
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from dips import audit, fit
 from dips._beliefs import learning
-from dips._study.compare import _folds, hold_out
 from dips._study.data import read_data
 from dips._study.settings import Settings
+from dips._study.splits import HoldOut, hold_out, validation_folds
 from dips.exceptions import DataError
 from tests.patients import patients
 
@@ -69,7 +69,7 @@ def test_no_patient_is_on_both_sides_of_the_hold_out_or_of_a_fold():
     patient = VISITS["patient_id"].to_numpy()
     assert not set(patient[split.train]) & set(patient[split.test])
     assert 0.12 < split.test.size / len(VISITS) < 0.28
-    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
+    folds = validation_folds(study.target.codes, split, settings)
     assert len(folds) == 3  # of quick studies
     for train, test in folds:
         assert not set(patient[train]) & set(patient[test])
@@ -193,17 +193,21 @@ def test_of_a_few_large_groups_about_a_fifth_of_the_rows_is_held_out(n_groups):
     split = hold_out(study.target, settings, study.groups)
     assert 0.12 < split.test.size / 600 < 0.28
     assert not set(site[split.train]) & set(site[split.test])
-    folds = _folds(study.target.codes[split.train], split.train, settings, study.groups)
+    folds = validation_folds(study.target.codes, split, settings)
     assert all(fit.size and validate.size for fit, validate in folds)
 
 
 def test_folds_from_which_a_class_cannot_be_learned_are_left_out():
     codes, rows, settings = np.array([0, 1, 0, 1, 0, 0]), np.arange(6), Settings(target="outcome")
-    assert len(_folds(codes, rows, settings, np.array([0, 0, 1, 1, 2, 2]))) == 2
-    ((fit, _),) = _folds(codes, rows, settings, np.array([0, 0, 0, 0, 1, 2]))
+
+    def folds(*groups):
+        return validation_folds(codes, HoldOut(rows, rows[:0], rows[:0], np.array(groups)), settings)
+
+    assert len(folds(0, 0, 1, 1, 2, 2)) == 2
+    ((fit, _),) = folds(0, 0, 0, 0, 1, 2)
     assert {0, 1, 2, 3} <= set(fit)
     with pytest.raises(DataError, match="too few to compare models: besides the rows held out, 1 group with"):
-        _folds(codes, rows, settings, np.zeros(6, dtype=int))
+        folds(0, 0, 0, 0, 0, 0)
 
 
 def test_a_study_of_few_sites_is_done(tmp_path):

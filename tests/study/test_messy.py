@@ -8,12 +8,12 @@ import pytest
 from dips import audit, fit
 from dips._files import Preparation, read_table
 from dips._study.baseline import imbalance_notes
-from dips._study.compare import hold_out
 from dips._study.data import _source, read_data
 from dips._study.duplicates import Duplicates
 from dips._study.inspecting import inspect
 from dips._study.leaks import Leak, LeakCheck
 from dips._study.settings import Settings
+from dips._study.splits import hold_out
 from dips.exceptions import DataError
 from tests.patients import patients
 
@@ -127,7 +127,7 @@ def test_groups_that_identical_rows_would_join_are_kept_whole_instead():
 
 def test_to_read_a_column_of_mostly_numbers_as_such_is_among_the_options():
     crp = np.where(np.arange(200) % 5, np.arange(200) / 7, np.nan).round(1).astype(object)
-    crp[::5] = "<5"
+    crp[::5] = "neg."
     table = pd.DataFrame({"CRP": crp.astype(str), "x": np.arange(200) % 7, "outcome": np.arange(200) % 2})
     look = inspect(table, "outcome")
     assert "type={'CRP': 'number'}" in look.options
@@ -152,9 +152,19 @@ def test_labels_of_equal_rows_that_differ_as_a_rule_are_no_suspects():
     assert len(few.suspects) == len(few.contrary) == 14
 
 
+def test_inspect_counts_contrary_labels_as_a_study_does():
+    frame = patients(160, 160, noise=0)[0].drop(columns="patient").assign(checked="no")
+    other = frame[:1].assign(outcome=frame["outcome"].map({"ill": "well", "well": "ill"})[0], checked="yes")
+    table = pd.concat([frame, other], ignore_index=True)
+    settings = Settings(target="outcome", verified="checked")
+    (note,) = (note for note in read_data(table, settings).notes if "contradict" in note)
+    assert note.startswith("1 label contradicts")
+    assert note in inspect(table, "outcome", verified="checked").notes
+
+
 def test_three_equal_rows_outvote_the_fourth():
     same, nobody = np.array([0, 0, 0, 0, 1, 1]), np.zeros(6, dtype=bool)
-    contrary = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, verified=nobody).contrary
+    contrary = Duplicates(same, np.array([1, 1, 1, 0, 0, 0]), by_nature=False, settled=nobody).contrary
     assert contrary.to_dict("records") == [{"row": 3, "code": 1, "other": 0, "share": 0.75}]
 
 
@@ -174,6 +184,16 @@ def leaks_of(frame, label, noise=None):
     rows = np.arange(len(frame))
     check = LeakCheck(preparation, preparation.encode(study.table), study.target.codes, rows)
     return [leak.columns for leak in check.leaks(noise)]
+
+
+def test_a_leak_of_two_columns_is_found_in_whatever_order_the_rows_are():
+    rng = np.random.RandomState(0)
+    opened, is_left = rng.normal(size=3_000), rng.rand(3_000) < 0.5
+    closed = opened + np.where(is_left, 0.3, -0.3) * rng.rand(3_000)
+    frame = pd.DataFrame({f"x{j}": rng.normal(size=3_000) for j in range(4)} | {"opened": opened, "closed": closed})
+    for order in (np.arange(3_000), np.argsort(is_left, kind="stable")):
+        label = pd.Series(np.where(is_left, "left", "stayed")[order])
+        assert leaks_of(frame.iloc[order].reset_index(drop=True), label) == [("opened", "closed")]
 
 
 def test_a_leak_is_found_although_labels_are_flipped():
@@ -288,10 +308,10 @@ def test_a_verified_label_outvotes_rows_that_are_the_same():
     codes, verified = np.zeros(60, dtype=int), np.zeros(60, dtype=bool)
     same = np.flatnonzero(frame["a"] == frame["a"].mode()[0])
     codes[same[0]], verified[same[0]] = 1, True
-    duplicates = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, verified=verified)
+    duplicates = Duplicates(frame["a"].to_numpy(int), codes, by_nature=False, settled=verified)
     assert duplicates.contrary["row"].tolist() == same[1:].tolist()
     assert set(duplicates.contrary["code"]) == {1}
-    alone = Duplicates(duplicates.same, codes, by_nature=False, verified=np.zeros(60, dtype=bool))
+    alone = Duplicates(duplicates.same, codes, by_nature=False, settled=np.zeros(60, dtype=bool))
     assert alone.contrary["row"].tolist() == same[:1].tolist()
 
 
@@ -344,3 +364,14 @@ def test_a_table_in_memory_is_told_from_others_by_its_checksum():
     assert _source(again, read_table(again))["sha256"] == checksums[0]
     in_pieces = pa.concat_tables([table.slice(0, 37), table.slice(37)])
     assert _source(in_pieces, read_table(in_pieces))["sha256"] == _source(table, read_table(table))["sha256"]
+
+
+def test_a_second_line_of_the_header_is_pointed_out_once(tmp_path):
+    rows = "".join(f"{20 + i};{i / 7:.1f};{'ill' if i % 2 else 'well'}\n" for i in range(60))
+    (tmp_path / "units.csv").write_text(f"age;crp;outcome\nyears;mg/l;\n{rows}")
+    (tmp_path / "one.csv").write_text(f"age;crp;outcome\nn.d.;1.5;\n{rows}")
+    said = "Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, remove it."
+    study = read_data(str(tmp_path / "units.csv"), Settings(target="outcome"))
+    for notes in (study.notes, inspect(tmp_path / "units.csv", "outcome").notes):
+        assert notes.count(said) == 1
+    assert not any("Row 1" in note for note in inspect(tmp_path / "one.csv", "outcome").notes)

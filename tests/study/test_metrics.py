@@ -64,6 +64,32 @@ def test_intervals_hold_their_value_and_gains_are_paired():
         assert scores["worse"][name]["gain"]["high"] < 0  # for log loss too: a gain is for the better
 
 
+def test_rows_that_share_their_errors_make_wider_intervals():
+    found = {"rows": 0, "groups": 0}
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(30), 6)
+        right, y = (rng.random(30) < 0.8)[groups], rng.integers(0, 2, 180)
+        p = {"plain": np.eye(2)[np.where(right, y, 1 - y)]}
+        for name, together in (("rows", None), ("groups", groups)):
+            only = {"accuracy": METRICS["accuracy"]}
+            accuracy = intervals(y, p, 1, "plain", seed, only, together)["plain"]["accuracy"]
+            found[name] += accuracy["low"] <= 0.8 <= accuracy["high"]
+    assert found["groups"] >= 90
+    assert found["rows"] <= 75
+
+
+def test_all_right_in_one_group_is_no_proof_either():
+    y = np.arange(40) % 2
+    only = {"accuracy": METRICS["accuracy"]}
+    of_rows, of_groups = (
+        intervals(y, {"plain": np.eye(2)[y]}, 1, "plain", 0, only, groups)["plain"]["accuracy"]
+        for groups in (None, np.arange(40) // 10)
+    )
+    assert of_rows["low"] > 0.9
+    assert of_groups["low"] == pytest.approx(0.51, abs=0.01)  # Wilson's interval of four
+
+
 def test_a_few_rows_that_are_all_answered_right_are_no_proof():
     y = np.array([0, 1, 0, 1])
     p = np.eye(2)[y]

@@ -1,6 +1,6 @@
 """Scores of predictions, in words."""
 
-from dips._study.scoring import Scores
+from dips._study.scoring import Scores, _codes
 
 
 def test_the_recall_of_a_class_that_is_a_number_is_set_apart_from_it():
@@ -8,3 +8,10 @@ def test_the_recall_of_a_class_that_is_a_number_is_set_apart_from_it():
     assert "Recall by class: 0: 100 %, 1: 13 %." in scores.sentences()
     named = Scores(9, {}, {"label": "well", "accuracy": 0.9}, {"ill": 1.0, "well": 0.13}, [])
     assert "Recall by class: ill 100 %, well 13 %." in named.sentences()
+
+
+def test_labels_that_are_the_same_number_are_told_apart_by_how_they_are_written():
+    codes, unknown = _codes(["01", "1", "1.0", "b", "10", "1_0"], ["01", "1", "b"], set(), {})
+    assert codes.tolist() == [0, 1, 1, 2, -1, -1]
+    assert unknown == ["10", "1_0"]
+    assert _codes(["10", "1_0"], ["1_0", "b"], set(), {})[0].tolist() == [-1, 0]

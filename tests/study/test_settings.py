@@ -45,6 +45,14 @@ def test_the_config_of_a_run_is_read(tmp_path):
     assert "positive" not in read  # not set then, not set now
 
 
+def test_the_config_of_a_run_on_tables_in_memory_names_no_files(tmp_path):
+    record = {"settings": Settings(target="y").to_json(), "data": ["t.csv", None], "unlabeled": ["u.csv"]}
+    (tmp_path / "config.json").write_text(json.dumps(record))
+    read = read_config(tmp_path / "config.json")
+    assert "data" not in read
+    assert read["unlabeled"] == ["u.csv"]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

@@ -78,6 +78,16 @@ def test_the_better_model_is_chosen_although_the_labels_say_otherwise():
     assert choose(gains) == "plain"
 
 
+def test_models_that_differ_in_one_group_do_not_differ_clearly():
+    y, groups = np.arange(60) % 2, np.arange(60) // 12
+    good = np.eye(2)[y]
+    comparison = compared(plain=good, curated=np.where(groups[:, None] == 0, good[:, ::-1], good))
+    for of_rows, kept in ((None, "plain"), (groups, "curated")):
+        truths = [Truth.given(y, 2, of_rows)]
+        comparison.validate(truths, "accuracy", 1)
+        assert choose(gains_over_usual(comparison, truths, Settings(target="y"), 1)) == kept
+
+
 def test_the_usual_model_is_the_one_with_unlabeled_rows_where_it_was_trained():
     p = np.full((40, 2), 0.5)
     comparison, truths = compared(plain=p, curated=p, curated_pseudo=p), [Truth.given(np.arange(40) % 2, 2)]

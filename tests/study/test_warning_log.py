@@ -86,3 +86,13 @@ def test_sentences_that_differ_in_numbers_only_are_one():
     log.add("plain", ["off by 1.5e-3", "other"])
     log.add("curated", ["off by 0.2"])
     assert log.sentences() == ["off by 1.5e-3 (Models: plain, curated.)", "other (Models: plain.)"]
+
+
+def test_the_same_sentence_about_two_classes_is_two_where_classes_are_numbers():
+    log = WarningLog([3, 7])
+    log.add("plain", ["The 5 labels of class 0 look wrong", "The 5 labels of class 1 look wrong"])
+    log.add("curated", ["The 6 labels of class 1 look wrong"])
+    assert log.sentences() == [
+        "Labels of class '3' look wrong (Models: plain.)",
+        "Labels of class '7' look wrong (Models: plain, curated.)",
+    ]

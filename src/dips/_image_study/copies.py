@@ -52,7 +52,7 @@ def with_contrary_copies(
 
     They are suspects. Where labels are only ranked, as none is shown to be wrong, they are ranked as well.
     """
-    contrary = Duplicates(same, codes, by_nature=False, verified=verified).contrary
+    contrary = Duplicates(same, codes, by_nature=False, settled=verified).contrary
     if contrary.empty:
         return account
     rows, labels = contrary["row"].to_numpy(), [str(classes[code]) for code in contrary["code"]]

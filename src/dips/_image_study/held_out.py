@@ -15,9 +15,9 @@ from dips._image_study.settings import FILE, ImageSettings
 from dips._image_study.training import trained
 from dips._report.score_words import few_verified
 from dips._report.words import amount
-from dips._study.compare import HoldOut, hold_out
 from dips._study.metrics import METRICS, intervals, scores_on
 from dips._study.settings import Settings
+from dips._study.splits import HoldOut, hold_out
 from dips._study.warning_log import WarningLog
 from dips._tools.arrays import Rows
 from dips._tools.observer import Observer

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dips._image_study.album import Album, read_album
 from dips._image_study.settings import ImageSettings
 from dips._image_study.waiting import seconds_of_study, tell_how_long
@@ -36,8 +34,7 @@ class ImageInspection:
     def counts(self) -> dict[str, int]:
         """How many labels each class has."""
         target = self.album.target
-        counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
-        return {str(c): int(n) for c, n in zip(target.classes, counts, strict=True)}
+        return {str(c): int(n) for c, n in zip(target.classes, target.counts, strict=True)}
 
     def tell_how_long(self, observer: Observer) -> None:
         """Tell how long ``dips fit`` would take."""

@@ -1,4 +1,4 @@
-"""A study: one table in, four models compared, one folder out."""
+"""A study: one table in, models compared, one folder out."""
 
 from dips._study.auditing import LabelAudit, audit
 from dips._study.fitting import fit

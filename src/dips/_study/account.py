@@ -194,9 +194,13 @@ def _share_wrong(judge: Any, uneven: UnevenValues | None) -> tuple[float | None,
 
 
 def uneven_values(judge: Any, study: StudyData, seed: int) -> UnevenValues | None:
-    """Values at which labels are wrong more often than difficulty explains; None where the curator has no answers."""
+    """Values at which labels are wrong more often than difficulty explains.
+
+    None where the curator has no answers, or where somebody told which way labels are wrong: the test takes any label
+    to be as easily wrong as any other.
+    """
     answers = getattr(judge.curator_, "answers_", None)
-    if answers is None:
+    if answers is None or study.known is not None:
         return None
     labeled = np.flatnonzero(study.target.is_labeled)
     is_open = ~study.verified.mask[labeled]  # what somebody has checked is not doubted again

@@ -107,6 +107,8 @@ def audit(
     verified: str | None = None,
     corrections: Path | str | None = None,
     reviewer_error: float | None = None,
+    trust_label: str | Sequence[str] = (),
+    class_frequency: Mapping[str, float] | Sequence[str] = (),
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     backbone: str = "xgboost",
@@ -128,6 +130,8 @@ def audit(
         How to read the table; see :func:`fit`.
     verified, corrections, reviewer_error
         Labels that somebody has checked; see :func:`fit`.
+    trust_label, class_frequency
+        What is known of the errors; see :func:`fit`.
     backbone, curator : str
         By name; "auto" is the default curator of the estimators.
     seed : int
@@ -156,8 +160,8 @@ def audit(
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        reviewer_error=reviewer_error, keep_label=keep_label, positive=positive, backbone=backbone, curator=curator,
-        seed=seed, jobs=jobs, order=order,
+        reviewer_error=reviewer_error, trust_label=trust_label, class_frequency=class_frequency, keep_label=keep_label,
+        positive=positive, backbone=backbone, curator=curator, seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)

@@ -18,7 +18,7 @@ _NEAR_CHANCE = 0.01
 
 def majority(target: Target) -> dict[str, Any]:
     """Return the most frequent label and its share of the labels."""
-    counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
+    counts = target.counts
     return {"label": target.classes[int(counts.argmax())], "share": float(counts.max() / counts.sum())}
 
 
@@ -45,7 +45,7 @@ def imbalance_notes(target: Target, metric: str) -> list[str]:
     most = majority(target)
     if most["share"] < _ONE_SIDED or metric != "accuracy":
         return []
-    counts = np.bincount(target.codes[target.is_labeled])
+    counts = target.counts
     rare = ", ".join(count_of(repr(c), n) for c, n in zip(target.classes, counts, strict=True) if n != counts.max())
     return [
         f"{100 * most['share']:.1f} % of the labels are {most['label']!r} ({rare} rows): always answering that is as "
@@ -57,7 +57,7 @@ def better_options(target: Target) -> list[str]:
     """Return the options by which models are told apart where one class is rare."""
     if len(target.classes) > 2:
         return [option("metric", "balanced_accuracy")]
-    rare = int(np.bincount(target.codes[target.is_labeled], minlength=2).argmin())
+    rare = int(target.counts.argmin())
     about_it = [] if rare == target.positive else [option("positive", str(target.classes[rare]))]
     return [option("metric", "average_precision"), *about_it]
 

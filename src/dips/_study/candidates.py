@@ -1,4 +1,4 @@
-"""The four models that a study compares: on labels as given or curated, without or with unlabeled rows."""
+"""The models that a study compares: trained on labels as given or curated, or the network, which is not trained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dips._data.labels import UNLABELED
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
 from dips._study.examples import Examples
+from dips._study.reading import read_by_network, why_not_read
 from dips._study.settings import Settings
 from dips._tools.arrays import Rows
 from dips.backbones import default_estimator
@@ -18,32 +19,55 @@ from dips.backbones import default_estimator
 
 @dataclass(frozen=True)
 class Candidate:
-    """One of the four.
+    """One of them.
 
     Attributes
     ----------
     name, title : for files, for people
-    curates, uses_unlabeled : what it does beyond a plain fit
     n_fits : about how many fits of the backbone it takes, to estimate its time
     """
 
     name: str
     title: str
-    curates: bool
-    uses_unlabeled: bool
     n_fits: int
+
+    def why_not(self, examples: Examples, labeled: Rows, unlabeled: Rows) -> str:
+        """Say why it cannot learn from these rows; empty if it can."""
+        return ""
 
     def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Return the model, trained on the given rows; its account is in the order labeled, then unlabeled.
 
         No fold of its own divides a group.
         """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Trained(Candidate):
+    """The backbone, trained.
+
+    Attributes
+    ----------
+    curates, uses_unlabeled : what it does beyond a plain fit
+    """
+
+    curates: bool
+    uses_unlabeled: bool
+
+    def why_not(self, examples: Examples, labeled: Rows, unlabeled: Rows) -> str:
+        """Say that there are no unlabeled rows where it needs them."""
+        return "there are no unlabeled rows" if self.uses_unlabeled and not unlabeled.size else ""
+
+    def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
+        """Train it."""
         backbone = default_estimator(settings.backbone)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:
             alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
-            return alone.keep_together(examples.groups_at(labeled)).fit(
+            alone.keep_together(examples.groups_at(labeled)).tell(examples.known)
+            return alone.fit(
                 examples.X[labeled], examples.codes[labeled], verified=checked.mask, y_given=checked.before
             )
         rows = np.concatenate([labeled, unlabeled])
@@ -51,7 +75,8 @@ class Candidate:
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
         known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
-        return model.keep_together(examples.groups_at(rows)).fit(
+        model.keep_together(examples.groups_at(rows)).tell(examples.known)
+        return model.fit(
             examples.X[rows],
             np.where(known, examples.codes[rows], UNLABELED),
             verified=known & checked.mask,
@@ -59,12 +84,25 @@ class Candidate:
         )
 
 
-CANDIDATES = (
-    Candidate("plain", "plain", curates=False, uses_unlabeled=False, n_fits=1),
-    Candidate("curated", "curated labels", curates=True, uses_unlabeled=False, n_fits=15),
-    Candidate("pseudo", "pseudo-labels, not curated", curates=False, uses_unlabeled=True, n_fits=5),
-    Candidate("curated_pseudo", "curated labels and unlabeled rows", curates=True, uses_unlabeled=True, n_fits=20),
+class Read(Candidate):
+    """The network of :mod:`dips.network`, which reads the table."""
+
+    def why_not(self, examples: Examples, labeled: Rows, unlabeled: Rows) -> str:
+        """Say what the network cannot be told, or was not made for."""
+        return why_not_read(examples)
+
+    def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
+        """Let it read the rows."""
+        return read_by_network(examples, labeled, unlabeled, settings)
+
+
+PLAIN, NETWORK = "plain", "network"
+CANDIDATES: tuple[Candidate, ...] = (
+    Trained(PLAIN, "plain", n_fits=1, curates=False, uses_unlabeled=False),
+    Trained("curated", "curated labels", n_fits=15, curates=True, uses_unlabeled=False),
+    Trained("pseudo", "pseudo-labels, not curated", n_fits=5, curates=False, uses_unlabeled=True),
+    Trained("curated_pseudo", "curated labels and unlabeled rows", n_fits=20, curates=True, uses_unlabeled=True),
+    Read(NETWORK, "the network", n_fits=10),
 )
 BY_NAME = {c.name: c for c in CANDIDATES}
-PLAIN = "plain"
 JUDGE = BY_NAME["curated"]  # judges the labels, whichever model is chosen

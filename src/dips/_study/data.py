@@ -10,10 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from dips._data.known import Known
+from dips._data.spans import Spans
 from dips._data.verified import Verified
 from dips._files.columns import Schema
 from dips._files.corrections import read_corrections
-from dips._files.kinds import understand
+from dips._files.kinds import about_first_row, understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
@@ -27,6 +29,7 @@ from dips._study.groups import describe_groups, group_codes, group_notes, joined
 from dips._study.leaks import Leak
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
+from dips._study.told import read_told, told_notes
 from dips._tools.arrays import Array
 from dips._tools.files import expanded
 from dips._tools.observer import Observer
@@ -45,6 +48,7 @@ class StudyData:
     sources: list[dict[str, Any]]  # one record per file: path, rows, checksum
     verified: Verified  # labels that somebody has checked
     given: Target  # the labels before that
+    known: Known | None  # of the errors
     duplicates: Duplicates
     groups: Array | None  # of all rows; no split divides one
     repeated_ids: dict[str, int]
@@ -83,9 +87,9 @@ class StudyData:
             "repeated_ids": self.repeated_ids,
         }
 
-    def examples(self, X: Array) -> Examples:
-        """All rows, as models learn from them; the prepared table is given."""
-        return Examples(X, self.target.codes, self.verified, self.groups)
+    def examples(self, X: Array, spans: Spans | None = None) -> Examples:
+        """All rows, as models learn from them; the prepared table is given, and how its columns belong together."""
+        return Examples(X, self.target.codes, self.verified, self.groups, spans, self.known)
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
@@ -96,27 +100,30 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     """Read and stack the tables, labeled ones first, and find out what they hold."""
     labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
     labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
-    known = set(labeled_tables[0].names) if labeled_tables else set()
-    more_tables = [_read_unlabeled(d, settings, known, observer or Observer()) for d in more_sources]
+    wanted = set(labeled_tables[0].names) if labeled_tables else set()
+    more_tables = [_read_unlabeled(d, settings, wanted, observer or Observer()) for d in more_sources]
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
     table = _stack(labeled_tables, more_tables, settings.target, settings.verified)
-    target = read_target(
-        _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
-        n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
-        merge_labels=settings.merge_labels, map_label=settings.map_label,
-    )  # fmt: skip
-    schema = understand_columns(table, settings)
-    refuse_without_columns(schema)
+    with table.notes_with_refusal():
+        target = read_target(
+            _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
+            n_more=table.n_rows - n_labeled_files, keep=settings.keep_label,
+            merge_labels=settings.merge_labels, map_label=settings.map_label,
+        )  # fmt: skip
+        schema = understand_columns(table, settings)
+        refuse_without_columns(schema)
     ids = list(settings.id) or [c.name for kind in ("id", "group") for c in schema.columns if c.kind == kind][:1]
     classes = [str(c) for c in target.classes]
     corrections = None if settings.corrections is None else read_corrections(settings.corrections, classes)
     given = target
     error = settings.reviewer_error or 0.0
     target, verified, notes = labels_after_review(table, given, ids, settings.verified, corrections, error)
-    table.notes.extend(notes)
-    duplicates = find_duplicates(table, schema, target.codes, verified.mask)
+    known = read_told(settings, target, verified)
+    table.notes.extend(notes + told_notes(known, given.codes, classes))
+    settled = verified.mask if known is None else verified.mask | known.trusts(target.codes)
+    duplicates = find_duplicates(table, schema, target.codes, settled)
     of_group = None if settings.group is None else group_codes(table, settings.group)
     groups, duplicates = joined_with_copies(of_group, duplicates)
     named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
@@ -128,6 +135,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
         sources=[_source(d, t) for d, t in named],
         verified=verified,
         given=given,
+        known=known,
         duplicates=duplicates,
         groups=groups,
         repeated_ids={} if settings.group else repeated_ids(table, schema),
@@ -160,13 +168,14 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
                 )
     schema = understand(table, (*settings.drop, *marks, settings.target), settings.id, settings.type, settings.group)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
+    table.notes += about_first_row(table, schema)
     return schema
 
 
-def _read_unlabeled(data: Any, settings: Settings, known: set[str], observer: Observer) -> Table:
+def _read_unlabeled(data: Any, settings: Settings, wanted: set[str], observer: Observer) -> Table:
     """Read a table; of one on Spark, as many rows as are used."""
     if not is_spark_name(data):
-        return read_table(data, wanted=known)
+        return read_table(data, wanted=wanted)
     key = settings.id[0] if settings.id else None
     columns, n_rows = draw_rows(open_table(data), key, settings.max_unlabeled, settings.seed, observer)
     table = Table(columns, str(data))

@@ -33,14 +33,14 @@ class Duplicates:
     same : (n,) code of each row's contents
     codes : (n,) label of each row, -1 for none
     by_nature : whether rows are often the same in this table, so that it says nothing
-    verified : (n,) mask of the labels that somebody has checked
+    settled : (n,) mask of the labels that are right: somebody has checked them, or they are trusted
     kept_together : whether no split divides rows that are the same
     """
 
     same: Array
     codes: Array
     by_nature: bool
-    verified: Array
+    settled: Array
     kept_together: bool = True
 
     @cached_property
@@ -54,7 +54,7 @@ class Duplicates:
         """Labeled rows whose label is not that of most of the rows that are the same.
 
         One line for each: `row`, `code` (the label of most others), `other` (a row that has it), and `share` (of the
-        labels of the same contents that differ). Two labels that are as frequent are both contrary. A verified label
+        labels of the same contents that differ). Two labels that are as frequent are both contrary. A settled label
         never is; where there are some, it is them that the others are compared with.
         """
         labeled = np.flatnonzero(self.codes != UNLABELED)
@@ -62,10 +62,10 @@ class Duplicates:
         several = rows[rows.groupby("same")["code"].transform("nunique") > 1]
         contrary: list[dict[str, Any]] = []
         for _, part in several.groupby("same"):
-            is_verified = self.verified[part["row"]]
-            judges = part[is_verified] if is_verified.any() else part
+            is_settled = self.settled[part["row"]]
+            judges = part[is_settled] if is_settled.any() else part
             counts = judges["code"].value_counts()
-            for row, code in part.loc[~is_verified, ["row", "code"]].itertuples(index=False):
+            for row, code in part.loc[~is_settled, ["row", "code"]].itertuples(index=False):
                 if counts.get(code) == counts.max() and (counts == counts.max()).sum() == 1:
                     continue
                 usual = counts[counts.index != code].idxmax()
@@ -128,7 +128,7 @@ class Duplicates:
         }
 
 
-def find_duplicates(table: Table, schema: Schema, codes: Array, verified: Array | None = None) -> Duplicates:
+def find_duplicates(table: Table, schema: Schema, codes: Array, settled: Array | None = None) -> Duplicates:
     """Compare the rows in all columns that are learned from."""
     hashed = np.zeros(table.n_rows, dtype=np.uint64)
     chance = 1.0  # that two rows are the same, were the columns independent
@@ -142,7 +142,7 @@ def find_duplicates(table: Table, schema: Schema, codes: Array, verified: Array 
     expected = chance * table.n_rows * (table.n_rows - 1) / 2
     is_dense = sizes.size < _MOSTLY_DIFFERENT * table.n_rows and not _are_copies(sizes)
     by_nature = is_dense or n_pairs <= _BEYOND_CHANCE * expected
-    return Duplicates(same, codes, by_nature, np.zeros(codes.size, dtype=bool) if verified is None else verified)
+    return Duplicates(same, codes, by_nature, np.zeros(codes.size, dtype=bool) if settled is None else settled)
 
 
 def _are_copies(sizes: Array) -> bool:

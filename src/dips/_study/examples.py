@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dips._data.known import Known
+from dips._data.spans import Spans
 from dips._data.verified import Verified
 from dips._tools.arrays import Array, Rows
 
@@ -18,12 +20,16 @@ class Examples:
     codes : (n,) label of each row, -1 for none
     verified : labels that somebody has checked, if there are any
     groups : (n,) rows that belong together, which no fold divides; None where every row stands alone
+    spans : which columns of X belong together, as the levels of one category do; None where each stands alone
+    known : what is known of the errors
     """
 
     X: Array
     codes: Array
     verified: Verified | None = None
     groups: Array | None = None
+    spans: Spans | None = None
+    known: Known | None = None
 
     def verified_at(self, rows: Rows) -> Verified:
         """Return which of the rows have a verified label."""

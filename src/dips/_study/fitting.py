@@ -22,7 +22,7 @@ from dips._report.segments import class_warnings
 from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
-from dips._study.compare import FRACTION, Comparison, HoldOut, compare, hold_out, validation_folds
+from dips._study.compare import FRACTION, Comparison, compare
 from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
@@ -34,6 +34,7 @@ from dips._study.outliers import find_outliers
 from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
+from dips._study.splits import HoldOut, hold_out, validation_folds
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
 from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole, writing
@@ -61,6 +62,8 @@ def fit(
     verified: str | None = None,
     corrections: Path | str | None = None,
     reviewer_error: float | None = None,
+    trust_label: str | Sequence[str] = (),
+    class_frequency: Mapping[str, float] | Sequence[str] = (),
     keep_label: str | Sequence[str] = (),
     positive: str | None = None,
     metric: str = "accuracy",
@@ -80,7 +83,7 @@ def fit(
     command: str | None = None,
     observer: Observer | None = None,
 ) -> Run:
-    """Compare four models on a table, keep the best, and write a run folder with a report.
+    """Compare models on a table, keep the best, and write a run folder with a report.
 
     Parameters
     ----------
@@ -118,6 +121,10 @@ def fit(
     reviewer_error : float, optional
         How often reviewers are wrong; 0 by default. Above 0, a verified label is weighed against the models' answers
         and counts by the probability that it is right. It is never a suspect.
+    trust_label : str or list
+        Labels that are never wrong, such as a confirmed fraud; rows of these classes may still be labeled otherwise.
+    class_frequency : dict
+        How often each class truly occurs among the labeled rows, where that is known; one class may be left out.
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
@@ -129,7 +136,8 @@ def fit(
         What it costs to miss a row of each class; 1 for classes not named. With ``metric="cost"`` the models are
         compared by it, and the one that is kept predicts the class with the lowest expected cost.
     keep : str, optional
-        The model to keep, whatever the comparison says: plain, curated, pseudo or curated_pseudo.
+        The model to keep, whatever the comparison says: plain, curated, pseudo, curated_pseudo or
+        network.
     backbone, labeler, curator : str
         By name; "auto" is the default of the estimators.
     rounds : int
@@ -172,9 +180,10 @@ def fit(
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        reviewer_error=reviewer_error, keep_label=keep_label, positive=positive, metric=metric, costs=costs,
-        keep=keep, backbone=backbone, labeler=labeler, curator=curator, rounds=rounds, holdout=holdout,
-        max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs, order=order,
+        reviewer_error=reviewer_error, trust_label=trust_label, class_frequency=class_frequency, keep_label=keep_label,
+        positive=positive, metric=metric, costs=costs, keep=keep, backbone=backbone, labeler=labeler, curator=curator,
+        rounds=rounds, holdout=holdout, max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs,
+        order=order,
     )  # fmt: skip
     with RunFolder(out, force).held() as folder:
         return _fit(folder, data, unlabeled, checked, command, observer)
@@ -204,8 +213,8 @@ def _fit(
     if folder.begin(fingerprint(config | {"cache_format": _CACHE_FORMAT})):
         observer.message("continuing where it stopped", 0.0)
     deadline = np.inf if checked.time_limit is None else began + 60 * checked.time_limit
-    comparison = compare(study.examples(X), study.target, split, checked, folder, deadline, observer)
-    observer.message("training on all rows", FRACTION)
+    comparison = compare(study.examples(X, preparation.spans), study.target, split, checked, folder, deadline, observer)
+    observer.message("measuring what columns are worth", FRACTION)
     importances = _importances(preparation, X, study, split, comparison, checked)
     observer.message("training on all rows", 0.86)
     final = _train_on_all(study, split, comparison, checked)
@@ -241,13 +250,15 @@ def _importances(
     comparison: Comparison,
     settings: Settings,
 ) -> dict[str, dict[str, Any]]:
-    """How much each column matters to the chosen kind of model, on the held-out rows."""
-    codes, positive = study.target.codes, study.target.positive
-    rows = (split.train, split.unlabeled_apart_from(split.test))
-    model = _fitted(study.examples(X), *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
+    """How much each column matters to the chosen kind of model, on the held-out rows, with which it was not trained."""
+    codes, positive, model = study.target.codes, study.target.positive, comparison.model
+    if model is None:
+        examples, rows = study.examples(X, preparation.spans), (split.train, split.unlabeled_apart_from(split.test))
+        model = _fitted(examples, *rows, settings, comparison.warnings, BY_NAME[comparison.chosen])
     metric = metrics_for(read_costs(settings.costs, study.target.classes))[settings.metric]
     X_test, test_codes = X[split.test], codes[split.test]
-    by_column = importance(model.predict_proba, preparation, X_test, test_codes, metric, positive, settings.seed)
+    more = (metric, positive, settings.seed, split.groups_of_test)
+    by_column = importance(model.predict_proba, preparation, X_test, test_codes, *more)
     return {name: each.to_json() for name, each in by_column.items()}
 
 
@@ -265,7 +276,7 @@ class _Final:
 def _train_on_all(study: StudyData, split: HoldOut, comparison: Comparison, settings: Settings) -> _Final:
     preparation = Preparation(study.schema).learn(study.table)
     X, chosen = preparation.encode(study.table), BY_NAME[comparison.chosen]
-    rows = (study.examples(X), np.flatnonzero(study.target.is_labeled), split.unlabeled)
+    rows = (study.examples(X, preparation.spans), np.flatnonzero(study.target.is_labeled), split.unlabeled)
     fitted = partial(_fitted, *rows, settings, comparison.warnings)
     model = fitted(chosen)
     judge = model if chosen == JUDGE else fitted(JUDGE)
@@ -287,19 +298,16 @@ def _findings(
 ) -> TableFindings:
     target = study.target
     costs, labeled = read_costs(settings.costs, target.classes), np.flatnonzero(target.is_labeled)
-    metrics = metrics_for(costs, decide=settings.metric == COST)
-    scores = intervals(target.codes[split.test], comparison.test, target.positive, PLAIN, settings.seed, metrics)
-    is_verified = study.verified.mask[split.test]
-    on_verified = scores_on(
-        is_verified, target.codes[split.test], comparison.test, target.positive, settings.seed, metrics
-    )
+    scored = _scored(study, split, comparison, settings, costs)
     drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
     uneven = uneven_values(final.judge, study, settings.seed)
     rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
+    kept = next(model for model in scored["models"] if model["chosen"])
     return TableFindings(
         **study.to_report(),
+        **scored,
         account=account,
         noise_rate=noise_estimate(final.judge, uneven),
         noise_interval=noise_interval(final.judge, uneven),
@@ -309,17 +317,6 @@ def _findings(
         model=final.model,
         metric=settings.metric,
         settings=settings.to_json(),
-        models=model_records(comparison, scores, on_verified),
-        n_verified_test=int(is_verified.sum()),
-        test_rows=split.test,
-        test_probabilities=comparison.test,
-        baseline=baseline_scores(
-            target.codes[split.train],
-            target.codes[split.test],
-            target,
-            metrics,
-            costs if settings.metric == COST else None,
-        ),
         uneven=uneven,
         drift=None if drift is None else drift.to_json(),
         outliers=find_outliers(study.table, study.schema),
@@ -327,10 +324,29 @@ def _findings(
         warnings=[
             *comparison.warnings.sentences(),
             *class_warnings(account, target.classes),
-            *chance_warnings(scores[comparison.chosen], target, costs_decide=settings.metric == COST),
+            *chance_warnings(kept["test"], target, costs_decide=settings.metric == COST),
             *([] if drift is None else drift.warnings()),
         ],
     )
+
+
+def _scored(
+    study: StudyData, split: HoldOut, comparison: Comparison, settings: Settings, costs: Array | None
+) -> dict[str, Any]:
+    """Fields of the findings that are about the rows held out."""
+    target, is_verified = study.target, study.verified.mask[split.test]
+    metrics = metrics_for(costs, decide=settings.metric == COST)
+    answers, groups = (target.codes[split.test], comparison.test, target.positive), split.groups_of_test
+    scores = intervals(*answers, PLAIN, settings.seed, metrics, groups)
+    on_verified = scores_on(is_verified, *answers, settings.seed, metrics, groups)
+    deciding = costs if settings.metric == COST else None
+    return {
+        "models": model_records(comparison, scores, on_verified),
+        "n_verified_test": int(is_verified.sum()),
+        "test_rows": split.test,
+        "test_probabilities": comparison.test,
+        "baseline": baseline_scores(target.codes[split.train], answers[0], target, metrics, deciding),
+    }
 
 
 def _write(

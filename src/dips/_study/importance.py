@@ -11,7 +11,7 @@ from scipy.stats import norm
 from dips._files.prepare import Preparation
 from dips._study.metrics import Metric
 from dips._tools.arrays import Array
-from dips._tools.resampling import resample_weights
+from dips._tools.resampling import resamples
 
 _ENOUGH_ROWS = 2_000
 _SHUFFLES = 5
@@ -47,13 +47,16 @@ def importance(
     metric: Metric,
     positive: int,
     seed: int = 0,
+    groups: Array | None = None,
 ) -> dict[str, Importance]:
-    """Return each column's importance, the largest loss first; all parts of a column are shuffled together."""
+    """Return each column's importance, the largest loss first; all parts of a column are shuffled together.
+
+    Other held-out rows would be rows of other groups.
+    """
     rng = np.random.RandomState(seed)
     rows = np.sort(rng.permutation(codes.size)[:_ENOUGH_ROWS])
-    X, codes = X[rows], codes[rows]
-    draws = np.random.default_rng(seed)
-    weights = [np.ones(codes.size), *(resample_weights(codes.size, draws) for _ in range(_N_RESAMPLES))]
+    X, codes, groups = X[rows], codes[rows], None if groups is None else groups[rows]
+    weights = [np.ones(codes.size), *resamples(codes.size, np.random.default_rng(seed), _N_RESAMPLES, groups)]
     intact = _scores(metric, codes, predict_proba(X), positive, weights)
     columns, sign = preparation.schema.used, 1 if metric.more_is_better else -1
     by_column = {}

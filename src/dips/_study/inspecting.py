@@ -86,8 +86,7 @@ class Inspection:
         """Plain data."""
         labels = None
         if self.target is not None:
-            counts = np.bincount(self.target.codes[self.target.is_labeled], minlength=len(self.target.classes))
-            classes = {str(c): int(n) for c, n in zip(self.target.classes, counts, strict=True)}
+            classes = {str(c): int(n) for c, n in zip(self.target.classes, self.target.counts, strict=True)}
             labels = self.target.words.to_json() | {"classes": classes, "majority": majority(self.target)}
         return {
             "rows": self.n_rows,
@@ -128,18 +127,19 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     look = look_at(named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed)
     inspection = Inspection(look, understand_columns(look.table, checked))
     inspection.repeated_ids = {} if checked.group else repeated_ids(look.table, inspection.schema)
+    verified = None
     if target is not None:
         try:
             inspection.target = _labels(look, checked)
             refuse_without_columns(inspection.schema)
             if checked.verified is not None and look.is_whole:
-                verified_rows(look.table, checked.verified, inspection.target.is_labeled)
+                verified = verified_rows(look.table, checked.verified, inspection.target.is_labeled)
         except DataError as error:
             inspection.problem = str(error)
     if inspection.schema.used and look.is_whole:
         codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
         of_group = None if checked.group is None else group_codes(look.table, checked.group)
-        duplicates = find_duplicates(look.table, inspection.schema, codes)
+        duplicates = find_duplicates(look.table, inspection.schema, codes, verified)
         inspection.duplicates = joined_with_copies(of_group, duplicates)[1]
     if inspection.target is not None and inspection.schema.used:
         inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked)

@@ -156,7 +156,7 @@ class LeakCheck:
     def _pairs(self) -> list[tuple[tuple[str, str], float]]:
         """Return pairs that say far more than either column, the best first."""
         columns = self._columns_to_pair()
-        some = np.arange(min(self._y.size, _ROWS_OF_PAIRS))
+        some = np.sort(np.random.RandomState(self._seed).permutation(self._y.size)[:_ROWS_OF_PAIRS])
         gains = {}
         for pair in combinations(columns, 2):
             alone = max(self._scores[name] for name in pair)

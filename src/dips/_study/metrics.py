@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array, decided
-from dips._tools.resampling import resample_weights
+from dips._tools.resampling import resamples
 from dips._tools.shares import wilson
 from dips._tools.wording import option, some_of
 from dips.exceptions import SettingsError
@@ -167,10 +167,12 @@ def intervals(
     baseline: str,
     seed: int = 0,
     metrics: Mapping[str, Metric] = METRICS,
+    groups: Array | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Every metric of every model, and its gain over the baseline, each with an interval.
 
-    Returns model → metric → {"value", "low", "high", "gain": {...}}; models are compared on the same resamples.
+    Returns model → metric → {"value", "low", "high", "gain": {...}}; models are compared on the same resamples. Rows of
+    one group, which may share their errors, are drawn together.
     """
     rng = np.random.default_rng(seed)
     n = codes.size
@@ -180,8 +182,7 @@ def intervals(
         for model, p in probabilities.items()
     }
     draws: dict[str, dict[str, list[float]]] = {model: {name: [] for name in metrics} for model in computed}
-    for _ in range(n_resamples):
-        w = resample_weights(n, rng)
+    for w in resamples(n, rng, n_resamples, groups):
         for model, functions in computed.items():
             for name, compute in functions.items():
                 draws[model][name].append(compute(w))
@@ -197,7 +198,7 @@ def intervals(
     }
     for scores in found.values():
         if "accuracy" in scores:
-            _if_all_are_right(scores["accuracy"], n)
+            _if_all_are_right(scores["accuracy"], n if groups is None else np.unique(groups).size)
     return found
 
 
@@ -208,12 +209,14 @@ def scores_on(
     positive: int,
     seed: int = 0,
     metrics: Mapping[str, Metric] = METRICS,
+    groups: Array | None = None,
 ) -> dict[str, dict[str, Any]]:
     """The same as :func:`intervals` on a mask of the rows, over the first model; nothing where these are too few."""
     if rows.sum() < ENOUGH or np.unique(codes[rows]).size < 2:
         return {}
     some = {model: p[rows] for model, p in probabilities.items()}
-    return intervals(codes[rows], some, positive, next(iter(some)), seed, metrics)
+    some_groups = None if groups is None else groups[rows]
+    return intervals(codes[rows], some, positive, next(iter(some)), seed, metrics, some_groups)
 
 
 def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, name: str) -> Interval:

@@ -10,7 +10,8 @@ import pandas as pd
 from dips._report import TableFindings
 from dips._study.account import id_columns
 from dips._study.candidates import CANDIDATES
-from dips._study.compare import Comparison, HoldOut
+from dips._study.compare import Comparison
+from dips._study.splits import HoldOut
 
 
 def model_records(
@@ -25,6 +26,7 @@ def model_records(
             "name": c.name,
             "title": c.title,
             "chosen": c.name == comparison.chosen,
+            "usual": c.name == comparison.usual,
             "validation": comparison.validation.get(c.name),
             "test": scores.get(c.name),
             "test_verified": on_verified.get(c.name),
@@ -41,6 +43,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: HoldO
     return {
         "metric": findings.metric,
         "chosen": comparison.chosen,
+        "usual": comparison.usual,
         "validation": comparison.validation,
         "validation_folds": comparison.folds,
         "validation_gains": {name: asdict(gain) for name, gain in comparison.gains.items()},

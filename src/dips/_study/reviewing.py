@@ -130,7 +130,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
             run.folder, run.summary, samples, _checksum(run), originals=originals, earlier=earlier, opening=opening
         )
     paths = _tables(run, data)
-    if paths is None:
+    if paths is None or None in run.config["unlabeled"]:  # some rows were only in memory
         return replace(_without_table(run, samples), opening=opening)
     settings = _settings(run)
     study = read_data(paths, settings, _unlabeled_paths(run))

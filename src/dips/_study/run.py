@@ -23,7 +23,7 @@ from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
 from dips._tools.arrays import Array
 from dips._tools.files import sha256
-from dips._tools.wording import counted
+from dips._tools.wording import counted, reason_of
 from dips.exceptions import DipsError, InputError, ModelError
 
 
@@ -164,7 +164,7 @@ class Run(Pictured):
             pq.read_table(path).validate(full=True)  # arrow takes a file's word for it, and follows its offsets blindly
             return pd.read_parquet(path)
         except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
-            reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+            reason = reason_of(error)
             raise ModelError(f"{path} cannot be read: {reason}. Get the folder from its source again.") from error
 
     def _json(self, name: str) -> Any:
@@ -186,5 +186,5 @@ def whole(*runs: Run) -> Iterator[None]:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
         folders = " or ".join(str(run.folder) for run in runs)
-        reason = (str(error) or type(error).__name__).splitlines()[0]
+        reason = reason_of(error)
         raise ModelError(f"{folders} is not a complete run ({type(error).__name__}: {reason}).") from error

@@ -108,14 +108,14 @@ def _codes(
     cells: list[str | None], classes: list[Any], marks: set[str], renamed: Mapping[str, str]
 ) -> tuple[Array, list[str]]:
     positions = {_plain(c): k for k, c in enumerate(classes)}
+    positions |= {str(c).strip(): k for k, c in enumerate(classes)}  # 01 and 1 may be two labels
     codes, unknown = np.full(len(cells), UNLABELED), dict[str, None]()
     for i, cell in enumerate(cells):
         if cell is None or not cell.strip() or cell.strip() in marks:
             continue
-        name = _plain(renamed.get(cell.strip(), cell))
-        if name in positions:
-            codes[i] = positions[name]
-        else:
+        name = renamed.get(cell.strip(), cell).strip()
+        codes[i] = positions.get(name, positions.get(_plain(name), UNLABELED))
+        if codes[i] == UNLABELED:
             unknown[cell.strip()] = None
     return codes, list(unknown)
 
@@ -123,6 +123,8 @@ def _codes(
 def _plain(label: Any) -> str:
     """Write a label as a text; a whole number has no decimals."""
     text = str(label).strip()
+    if "_" in text:  # Python takes 1_0 for 10
+        return text
     try:
         number = float(text)
     except ValueError:

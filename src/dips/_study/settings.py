@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from dips._estimators.learners import resolve_labeler
 from dips._files.declared import read_types
@@ -20,7 +22,7 @@ from dips.curators import Curator
 from dips.curators._choose import resolve_curator
 from dips.exceptions import SettingsError
 
-KEPT = ("plain", "curated", "pseudo", "curated_pseudo")  # names of the models that are compared
+KEPT = ("plain", "curated", "pseudo", "curated_pseudo", "network")  # names of the models that are compared
 _NUMBERS: dict[str, tuple[type, Callable[[Any], bool], str]] = {
     "holdout": (Real, lambda share: 0.05 <= share <= 0.5, "is the share of labels held out, from 0.05 to 0.5"),
     "rounds": (Integral, lambda n: n >= 2, "must be 2 or more, because the last one makes no pseudo-labels"),
@@ -31,6 +33,7 @@ _NUMBERS: dict[str, tuple[type, Callable[[Any], bool], str]] = {
     "skip_rows": (Integral, lambda n: n >= 0, "is the number of lines above the header"),
 }
 _MAY_BE_NONE = ("time_limit", "jobs", "skip_rows")
+_COLUMNS, _LABELS = ("id", "drop"), ("unlabeled_mark", "keep_label", "trust_label")  # one, or several
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Settings:
     verified: str | None = None
     corrections: str | None = None
     reviewer_error: float | None = None
+    trust_label: tuple[str, ...] = ()
+    class_frequency: Mapping[str, float] = field(default_factory=dict)
     keep_label: tuple[str, ...] = ()
     positive: str | None = None
     metric: str = "accuracy"
@@ -76,12 +81,22 @@ class Settings:
 
     def checked(self) -> Settings:
         """Return the settings with names as they are known; refuse unknown ones before anything is read."""
+        return replace(self, **self._listed())._checked()
+
+    def _listed(self) -> dict[str, Any]:
+        """Several names as tuples, and series, as of value_counts, as mappings."""
+        columns = {name: several(getattr(self, name)) for name in _COLUMNS}
+        labels = {name: tuple(map(_written, several(getattr(self, name)))) for name in _LABELS}
+        series = {name: value.to_dict() for name, value in vars(self).items() if isinstance(value, pd.Series)}
+        return series | columns | labels
+
+    def _checked(self) -> Settings:
         self._check_names()
         self._check_numbers()
         self._check_order()
         self._check_reviewer_error()
-        listed = {n: several(getattr(self, n)) for n in ("id", "drop", "unlabeled_mark", "keep_label")}
-        return Settings(**asdict(self) | listed | self._as_plain_data() | {"metric": find_metric(self.metric)})
+        self._check_curator_believes()
+        return Settings(**asdict(self) | self._as_plain_data() | {"metric": find_metric(self.metric)})
 
     def _check_names(self) -> None:
         if not isinstance(self.target, str):
@@ -117,14 +132,12 @@ class Settings:
             "merge_labels": merge,
             "map_label": names,
             "costs": self._checked_costs(),
+            "class_frequency": self._checked_frequencies(),
             "keep": self._checked_keep(),
         }
 
     def _checked_costs(self) -> dict[str, float]:
-        try:
-            costs = {name: float(cost) for name, cost in _pairs("costs", self.costs, "LABEL=COST").items()}
-        except ValueError:
-            raise SettingsError(f"{option('costs')} takes LABEL=COST with a number; got {self.costs!r}.") from None
+        costs = _numbers_by_label("costs", self.costs, "LABEL=COST")
         for name, cost in costs.items():
             if not 0 < cost < float("inf"):
                 raise SettingsError(f"{option('costs')} must be above 0; that of {name!r} is {cost:g}.")
@@ -134,6 +147,15 @@ class Settings:
                 f"{option('metric', COST)} needs to know what it costs to miss a row of a class; add {wanted}."
             )
         return costs
+
+    def _checked_frequencies(self) -> dict[str, float]:
+        shares = _numbers_by_label("class_frequency", self.class_frequency, "LABEL=SHARE")
+        for name, share in shares.items():
+            if not 0 < share < 1:
+                raise SettingsError(
+                    f"{option('class_frequency')} is a share, above 0 and below 1; that of {name!r} is {share:g}."
+                )
+        return shares
 
     def _checked_keep(self) -> str | None:
         if self.keep is None:
@@ -146,11 +168,6 @@ class Settings:
     def _check_order(self) -> None:
         if self.order not in ORDERS:
             raise SettingsError(f"{option('order', self.order)} is not known; choose one of {', '.join(ORDERS)}.")
-        if self.order == "useful" and not believes(self.curator):
-            raise SettingsError(
-                f"{option('order', 'useful')} needs a curator that estimates p_wrong, and {self.curator!r} does not; "
-                "leave one of the two out."
-            )
 
     def _check_reviewer_error(self) -> None:
         error = self.reviewer_error
@@ -158,16 +175,23 @@ class Settings:
             raise SettingsError(
                 f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error:g}."
             )
-        if error and not believes(self.curator):
+
+    def _check_curator_believes(self) -> None:
+        """Refuse settings of beliefs where the curator has none."""
+        given = [option("order", "useful")] if self.order == "useful" else []
+        given += [option(n) for n in ("reviewer_error", "trust_label", "class_frequency") if getattr(self, n)]
+        if given and not believes(self.curator):
             raise SettingsError(
-                f"{option('reviewer_error')} needs a curator that estimates p_wrong, and {self.curator!r} does not; "
-                "leave one of the two out."
+                f"{given[0]} needs a curator that estimates p_wrong, and {self.curator!r} does not; leave one of the "
+                "two out."
             )
 
     def make_curator(self) -> Curator:
         """Return the curator, told how often reviewers err."""
         curator = resolve_curator(self.curator, "tables")
-        return curator.set_params(reviewer_error=self.reviewer_error) if self.reviewer_error else curator
+        if self.reviewer_error:
+            curator.set_params(reviewer_error=self.reviewer_error)
+        return curator
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -180,8 +204,15 @@ def believes(curator: str) -> bool:
 
 
 def several(names: Any) -> tuple[str, ...]:
-    """Return names as a tuple; a text is one name."""
-    return (names,) if isinstance(names, str) else tuple(names)
+    """Return names as a tuple; a text is one name, and so is a number; None is none."""
+    if names is None:
+        return ()
+    return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
+
+
+def _written(label: Any) -> str:
+    """Return a label as it is written in a table: 1.0 is 1."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def merged_names(
@@ -203,12 +234,25 @@ def path_of(name: str, given: Any) -> str | None:
 def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW") -> dict[str, str]:
     """Return a mapping, from one or from texts such as ``Y=yes``."""
     if isinstance(given, Mapping):
-        return {str(old): str(new) for old, new in given.items()}
+        return {_written(old): str(new) for old, new in given.items()}
     pairs = [pair.partition("=") for pair in several(given)]
     for old, mark, new in pairs:
         if not (old and mark and new):
             raise SettingsError(f"{option(name)} takes {form}; got {old + mark + new!r}.")
-    return {old: new for old, _, new in pairs}
+    named = {old: new for old, _, new in pairs}
+    twice = next((old for old, _, new in pairs if named[old] != new), None)
+    if twice is not None:
+        values = " and ".join(new for old, _, new in pairs if old == twice)
+        raise SettingsError(f"{option(name)} gives {twice!r} more than one value: {values}; leave all but one out.")
+    return named
+
+
+def _numbers_by_label(name: str, given: Mapping[str, float] | Iterable[str], form: str) -> dict[str, float]:
+    pairs = _pairs(name, given, form)
+    try:
+        return {label: float(number) for label, number in pairs.items()}
+    except ValueError:
+        raise SettingsError(f"{option(name)} takes {form} with a number; got {given!r}.") from None
 
 
 def read_config(path: Path, more: Iterable[str] = ()) -> dict[str, Any]:
@@ -223,7 +267,8 @@ def read_config(path: Path, more: Iterable[str] = ()) -> dict[str, Any]:
     try:
         if path.suffix == ".json":
             record = json.loads(path.read_text(encoding="utf-8"))
-            record = record.get("settings", {}) | {k: record[k] for k in ("data", "unlabeled") if k in record}
+            files = {k: record[k] for k in ("data", "unlabeled") if None not in record.get(k, [None])}
+            record = record.get("settings", {}) | files  # tables that were in memory have no name
         else:
             record = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

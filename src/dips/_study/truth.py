@@ -23,14 +23,15 @@ _PLAUSIBLE = 0.01  # a class that is less probable is left out
 
 @dataclass(frozen=True)
 class Truth:
-    """Distributions over the true class of some rows, (n, C)."""
+    """Distributions over the true class of some rows, (n, C), and the groups of these rows, (n,), if there are any."""
 
     belief: Array
+    groups: Array | None = None
 
     @classmethod
-    def given(cls, codes: Array, n_classes: int) -> Truth:
+    def given(cls, codes: Array, n_classes: int, groups: Array | None = None) -> Truth:
         """Labels taken for the truth."""
-        return cls(np.eye(n_classes)[codes])
+        return cls(np.eye(n_classes)[codes], groups)
 
     def prepare(self, metric: Metric, p: Array, positive: int) -> Callable[[Array], float]:
         """Return the metric's expected value as a function of the rows' weights.
@@ -55,5 +56,5 @@ def believed_truth(examples: Examples, rows: Rows, n_classes: int, settings: Set
     """Return what is believed of labeled rows, (n, C), by teachers that were not trained on the row they judge."""
     estimator, rng = default_estimator(settings.backbone), check_random_state(settings.seed)
     trainer = Trainer(estimator, TablePool(examples.X), n_classes, None, rng, settings.jobs, groups=examples.groups)
-    labels, effort = examples.codes[rows], Effort.for_labels(rows.size)
-    return learn_beliefs(trainer, rows, labels, rows[:0], effort, examples.verified_at(rows)).labeled
+    labels, effort, verified = examples.codes[rows], Effort.for_labels(rows.size), examples.verified_at(rows)
+    return learn_beliefs(trainer, rows, labels, rows[:0], effort, verified, known=examples.known).labeled

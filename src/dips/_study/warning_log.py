@@ -22,19 +22,20 @@ _NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 class WarningLog:
-    """Sentences, each with the models that it concerns; two that differ only in their numbers are one.
+    """Sentences, each with the models that it concerns; two about the same class that differ only in numbers are one.
 
     Models know classes by their codes; the sentences name them.
     """
 
     def __init__(self, classes: Sequence[Any] = ()) -> None:
         self._classes = classes
-        self._seen: dict[str, tuple[str, list[str]]] = {}
+        self._seen: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
     def add(self, model: str, messages: list[str]) -> None:
         """Take the warnings of one training."""
-        for message in map(self._named, messages):
-            _, models = self._seen.setdefault(_NUMBER.sub("#", message), (message, []))
+        for message in messages:
+            alike = (_NUMBER.sub("#", _CODED.sub("", message)), *_CODED.findall(message))
+            _, models = self._seen.setdefault(alike, (self._named(message), []))
             if model not in models:
                 models.append(model)
 
