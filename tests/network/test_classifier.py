@@ -182,6 +182,15 @@ def test_rare_levels_share_a_place():
     assert model._cut(model._numbers(frame, learn=False))[:, 0].max() == 47
 
 
+def test_a_level_that_no_row_of_the_context_has_is_not_taken_for_another():
+    frame = pd.DataFrame({"ward": ["a", "b"] * 30 + ["c"], "x": np.zeros(61)})
+    model = PriorFittedClassifier(random_state=0, max_context=60).fit(frame, np.append(np.arange(60) % 2, -1))
+    assert not model.in_context_[60]
+    p_b, p_c, p_missing = model.predict_proba(pd.DataFrame({"ward": ["b", "c", None], "x": 0.0}))[:, 1]
+    assert abs(p_b - p_missing) > 1e-3
+    assert p_c == pytest.approx(p_missing, abs=1e-5)
+
+
 def test_many_classes_are_answered_in_groups():
     rng = np.random.default_rng(0)
     y = np.arange(130) % 23

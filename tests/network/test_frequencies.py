@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dips._data.known import check_frequencies
 from dips.exceptions import InputError
 from dips.network import PriorFittedClassifier
-from dips.network._frequencies import check_frequencies, factors_for, reweighed
+from dips.network._frequencies import factors_for, reweighed
 from dips.network._settings import TINY
 from dips.network._weights import SHIPPED, Weights
 
@@ -47,7 +48,7 @@ def test_a_mapping_is_put_in_the_order_of_the_classes(mapping):
 @pytest.mark.parametrize(
     ("frequencies", "message"),
     [
-        ({"well": 0.7, "dead": 0.3}, "differ in these classes: dead, ill"),
+        ({"well": 0.7, "dead": 0.3}, "names 'dead', which is not a label; choose among ill, well"),
         ([0.5, 0.3, 0.2], "3 shares, and the labels name 2"),
         ([1.0, 0.0], "must be positive and sum to 1"),
         ([0.7, 0.7], "must be positive and sum to 1"),

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from dips._data.columns import category_order
 from dips._data.containers import as_narwhals, check_columns, is_frame
 from dips._data.encoder import TableEncoder
+from dips._data.known import check_frequencies
 from dips._data.labels import UNLABELED, labels_of_rows, true_labels
 from dips._data.verified import check_verified
 from dips._tools.arrays import Array
@@ -29,7 +30,7 @@ from dips._tools.wording import counted
 from dips.exceptions import InputTypeError
 
 from ._beliefs import NetworkBeliefs, context_size, drawn
-from ._frequencies import check_frequencies, factors_for, reweighed
+from ._frequencies import factors_for, reweighed
 from ._inference import FrozenNetwork
 from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
 from ._read_table import ReadTable, cut
@@ -52,9 +53,9 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
     max_context : int, default=1000
         How many rows the network reads at once, labeled ones first. The cost of a prediction grows with it.
     class_frequencies : mapping of class to share, sequence (C,) or None, default=None
-        How frequent each class truly is, if you know it; a mapping may be a pandas Series, and a sequence is in the
-        order of ``classes_``. Otherwise the network relies on the frequencies of the dirty labels, which are far off
-        where errors go one way.
+        How frequent each class truly is, if you know it; a mapping may be a pandas Series and leave out one class,
+        and a sequence is in the order of ``classes_``. Otherwise the network relies on the frequencies of the dirty
+        labels, which are far off where errors go one way.
     weights : path or None, default=None
         File of trained weights; None takes those that ship with the package.
     random_state : int, RandomState or None, default=None
@@ -167,6 +168,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         self.table_ = ReadTable(
             weights=network.weights,
             n_features=table.shape[1],
+            starts=np.arange(table.shape[1]),
             columns=self.columns_,
             categorical=categorical,
             levels=self._levels,
@@ -228,7 +230,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
             )
             self.columns_ = self.columns_[kept]
         self._levels = {j: common_levels(table[:, j]) for j in self.columns_ if self._categorical[j]}
-        many = [j for j, places in self._levels.items() if places.size > MAX_LEVELS]
+        many = [j for j, places in self._levels.items() if (~np.isnan(places)).sum() > MAX_LEVELS]
         if many:
             have = counted(len(many), "categorical column has", "categorical columns have")
             self.notes_.append(

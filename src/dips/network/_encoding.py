@@ -66,7 +66,9 @@ class Columns:
 
     def _describe(self, j: int, column: Array, codes: Array, waves: tuple[int, ...], out: Array) -> None:
         """Standardised value, rank, its waves; frequency; the flags missing and categorical; the level's name."""
-        if not self.categorical[j]:
+        if self.categorical[j]:
+            column = np.where(column < len(codes), column, np.nan)  # no row of the context gave the level a name
+        else:
             column = self._as_far_as_known(j, column)
         absent = np.isnan(column)
         below = np.searchsorted(self.known[j], column, side="left")
@@ -76,7 +78,7 @@ class Columns:
         out[:, flags + 1] = absent
         out[:, flags + 2] = self.categorical[j]
         if self.categorical[j]:
-            level = np.where(absent, 0, column).astype(np.intp).clip(0, len(codes) - 1)
+            level = np.where(absent, 0, column).astype(np.intp)
             out[:, flags + 3 :] = codes[level] * ~absent[:, None]
             return
         rank = (below + upto) / (2.0 * self.count[j])

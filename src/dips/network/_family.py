@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ class NetworkFamily(Backbone):
         require(n_features in (None, table.n_features), f"it has {table.n_features} columns, not {n_features}")
         n_stored = int(table.codes.max()) + 1
         require(n_stored == n_classes, f"it has {n_stored} classes, not {n_classes}")
+
+    def on_threads(self, fitted: Any, n_threads: int) -> Any:
+        """Return a copy that answers on so many threads."""
+        return replace(fitted, n_jobs=n_threads)
 
     def load(self, path: Path, unfitted: Any = None) -> Any:
         """Read it again."""

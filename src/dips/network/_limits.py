@@ -6,6 +6,7 @@ import numpy as np
 
 from dips._tools.arrays import Array, Rows
 
+MAX_LABELS = 1_000  # with more, trained models do as well and cost less
 MAX_COLUMNS = 48
 MAX_CLASSES = 10
 MAX_LEVELS = 48
@@ -70,10 +71,14 @@ def _information(column: Array, is_level: bool, codes: Array, bins: int = 8) -> 
 
 
 def common_levels(column: Array, most: int = MAX_LEVELS) -> Array:
-    """Where each level of a column goes: a place of its own for the commonest, the last place for all others."""
+    """Where each level of a column goes: a place of its own for the commonest, the last place for all others.
+
+    A level that no row has goes nowhere; it is missing.
+    """
     levels = column[~np.isnan(column)].astype(np.intp)
     counts = np.bincount(levels, minlength=1)
-    return np.argsort(np.argsort(-counts, kind="stable")).clip(max=most - 1).astype(float)
+    places = np.argsort(np.argsort(-counts, kind="stable")).clip(max=most - 1)
+    return np.where(counts > 0, places, np.nan)
 
 
 def class_groups(n_classes: int, most: int = MAX_CLASSES) -> list[Rows]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from dips._data.spans import merged
 from dips._tools.arrays import Array
 from dips._tools.npz import read_arrays
 from dips.backbones._stored import require, within
@@ -33,10 +34,11 @@ class ReadTable:
     Attributes
     ----------
     weights : of the network
-    n_features : columns of the table
+    n_features : columns of the matrix that rows are given as
+    starts : where each column of the table begins there; levels of a category may have a column each
     columns : (F,) positions of those in use
     categorical : (F,) which of them hold levels
-    levels : for those by position, where each level goes
+    levels : for those by position, where each level goes, NaN where nowhere
     values, codes : (n, F), (n,) rows that were read, and their classes, -1 where unlabeled
     n_draws : names that answers are averaged over
     factors : (C,) of the classes' odds, one where their frequencies are not known
@@ -46,6 +48,7 @@ class ReadTable:
 
     weights: Weights
     n_features: int
+    starts: Array
     columns: Array
     categorical: Array
     levels: dict[int, Array]
@@ -58,7 +61,7 @@ class ReadTable:
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities (m, C) of rows as numbers, all columns."""
-        values = cut(np.asarray(X, dtype=np.float64), self.columns, self.levels)
+        values = cut(merged(np.asarray(X), self.starts), self.columns, self.levels)
         return reweighed(self.beliefs.ask(values, effective_n_jobs(self.n_jobs)), self.factors)
 
     def save(self, path: Path) -> None:
@@ -68,6 +71,7 @@ class ReadTable:
         about = {"settings": asdict(self.weights.settings), "n_features": self.n_features, "n_draws": self.n_draws}
         arrays: dict[str, Any] = {
             "about": np.frombuffer(json.dumps(about | {"n_jobs": self.n_jobs}).encode(), np.uint8),
+            "starts": self.starts.astype(np.int64),
             "columns": self.columns.astype(np.int64),
             "categorical": self.categorical,
             "values": self.values[kept],
@@ -91,8 +95,10 @@ class ReadTable:
         check_arrays(settings, floats)
         levels = {int(j): places for j, places in _named(arrays, _LEVELS).items()}
         rows = _named(arrays, _ROWS)
+        starts = arrays["starts"] if "starts" in arrays else np.arange(about["n_features"])  # added after 0.2.0.dev0
+        _check_starts(starts, about["n_features"])
         table = (arrays["columns"], arrays["categorical"], levels, arrays["values"], arrays["codes"])
-        _check_table(about["n_features"], *table)
+        _check_table(starts.size, *table)
         codes, seeds, factors = arrays["codes"], arrays["seeds"], arrays["factors"]
         _check_factors(factors, int(codes.max()) + 1)
         require(seeds.ndim == 1 and seeds.dtype.kind == "i" and within(seeds, 2**31), "its seeds")
@@ -112,17 +118,17 @@ class ReadTable:
             FrozenNetwork(weights), arrays["values"], arrays["categorical"], codes, n_draws=n_draws, choose=choose
         )
         require(next(stored, None) is None, "it has more readings than it needs")
-        return cls(weights, about["n_features"], *table, n_draws, factors, read, about["n_jobs"])
+        return cls(weights, about["n_features"], starts, *table, n_draws, factors, read, about["n_jobs"])
 
 
 def cut(table: Array, columns: Array, levels: dict[int, Array]) -> Array:
-    """The columns in use, rare levels of categories put together."""
+    """The columns in use, rare levels of categories put together; a level that was not there is missing."""
     values = table[:, columns]
     for place, j in enumerate(columns):
         if j in levels:
             present = ~np.isnan(values[:, place])
-            level = values[present, place].astype(np.intp).clip(max=levels[j].size - 1)
-            values[present, place] = levels[j][level]
+            level = values[present, place].astype(np.intp).clip(max=levels[j].size)
+            values[present, place] = np.append(levels[j], np.nan)[level]
     return values
 
 
@@ -138,7 +144,7 @@ def _about(arrays: dict[str, Array]) -> tuple[dict[str, Any], ModelSettings]:
         raise DamagedFileError(f"its description ({error})") from error
     numbers = (about.get("n_features"), about.get("n_draws"))
     require(all(type(n) is int and n >= 0 for n in numbers), "a number in its description")
-    require(about["n_features"] > 0 and 0 < about["n_draws"] <= 1000, "a number in its description")
+    require(0 < about["n_features"] <= 2**20 and 0 < about["n_draws"] <= 1000, "a number in its description")
     require(type(about.get("n_jobs")) in (int, type(None)) and about["n_jobs"] != 0, "its number of threads")
     return about, settings
 
@@ -148,12 +154,17 @@ def _check_factors(factors: Array, n_classes: int) -> None:
     require(bool(((factors > 0) & np.isfinite(factors)).all()), "its factors")
 
 
+def _check_starts(starts: Array, n_features: int) -> None:
+    require(starts.ndim == 1 and starts.dtype.kind == "i" and starts.size, "where its columns begin")
+    require(starts[0] == 0 and within(starts, n_features) and bool((np.diff(starts) > 0).all()), "its columns' order")
+
+
 def _check_table(
-    n_features: int, columns: Array, categorical: Array, levels: dict[int, Array], values: Array, codes: Array
+    n_table: int, columns: Array, categorical: Array, levels: dict[int, Array], values: Array, codes: Array
 ) -> None:
     n = columns.size
     require(columns.shape == (n,) and 0 < n <= MAX_COLUMNS and columns.dtype.kind == "i", "its columns")
-    require(within(columns, n_features) and bool((np.diff(columns) > 0).all()), "its columns")
+    require(within(columns, n_table) and bool((np.diff(columns) > 0).all()), "its columns")
     require(categorical.shape == (n,) and categorical.dtype == bool, "its kinds of columns")
     require(values.dtype == np.float64 and values.shape == (codes.size, n) and codes.ndim == 1, "its rows")
     require(not np.isinf(values).any() and codes.dtype.kind == "i" and codes.min(initial=0) >= -1, "its rows")
@@ -161,6 +172,7 @@ def _check_table(
     require(n_classes > 1 and np.unique(codes[codes >= 0]).size == n_classes, "its classes")
     require(set(levels) == set(columns[categorical].tolist()), "its levels")
     for places in levels.values():
-        require(places.ndim == 1 and places.size and places.dtype.kind == "f" and within(places, MAX_LEVELS), "a level")
+        require(places.ndim == 1 and places.size and places.dtype.kind == "f", "a level")
+        require(within(places[~np.isnan(places)], MAX_LEVELS), "a level")
     level = values[:, categorical]
     require(within(level[~np.isnan(level)], MAX_LEVELS), "a level of its rows")

@@ -7,6 +7,8 @@ from torch import Tensor
 
 from ._draws import Draws, standardised
 
+_N_SOURCES = 3  # at most, that rows of a table come from
+
 
 def correlated(draws: Draws, tables: int, rows: int, columns: int) -> tuple[Tensor, Tensor]:
     """Columns (B, N, F) that share hidden causes (B, N, K), one or many, from not at all to nearly wholly.
@@ -50,19 +52,19 @@ def with_copies(draws: Draws, latent: Tensor) -> Tensor:
     return copy + blur * draws.normal(tables, rows, columns)
 
 
-def sources(draws: Draws, tables: int, rows: int, kinds: int = 3) -> Tensor:
+def sources(draws: Draws, tables: int, rows: int) -> Tensor:
     """The source that each row comes from, (B, N); most tables have a single one."""
-    weights = draws.shares(tables, kinds)
+    weights = draws.shares(tables, _N_SOURCES)
     single = ~draws.chance(tables, 1, p=0.25)
-    weights = torch.where(single, torch.eye(kinds, device=draws.device)[0], weights)
+    weights = torch.where(single, torch.eye(_N_SOURCES, device=draws.device)[0], weights)
     return draws.pick(weights.unsqueeze(1).expand(-1, rows, -1))
 
 
-def shifted(draws: Draws, latent: Tensor, source: Tensor, kinds: int = 3) -> Tensor:
+def shifted(draws: Draws, latent: Tensor, source: Tensor) -> Tensor:
     """Move and stretch some columns by the row's source."""
     tables, _, columns = latent.shape
     touched = draws.chance(tables, 1, columns, p=0.4)
-    move = draws.normal(tables, kinds, columns) * touched
-    stretch = (0.4 * draws.normal(tables, kinds, columns) * touched).exp()
+    move = draws.normal(tables, _N_SOURCES, columns) * touched
+    stretch = (0.4 * draws.normal(tables, _N_SOURCES, columns) * touched).exp()
     index = source.unsqueeze(-1).expand_as(latent)
     return latent * stretch.gather(1, index) + move.gather(1, index)
