@@ -36,10 +36,17 @@ def quick_studies():
     """Studies with small models, few folds and resamples: most tests of them need no better ones."""
     with little_effort(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
-        patch.setattr("dips._study.compare._FEW", 0)  # three folds
+        patch.setattr("dips._study.splits._FEW", 0)  # three folds
         patch.setattr("dips._study.metrics._N_RESAMPLES", 60)
         patch.setattr("dips._study.compare._N_RESAMPLES", 60)
         patch.setattr("dips._study.importance._N_RESAMPLES", 20)
+        patch.setattr("dips._study.importance._SHUFFLES", 2)
+        patch.setattr("dips._study.reading._UNLABELED", 40)
         for check in ("leaks", "drift"):
             patch.setattr(f"dips._study.{check}._N_TREES", 12)
         yield
+
+
+def small_backbone():
+    """XGBoost with few trees."""
+    return XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1)

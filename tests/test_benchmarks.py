@@ -66,12 +66,11 @@ def test_contenders_are_timed_in_turn():
     assert all(t.repeats == 2 and t.wall_s >= 0 for t in times.values())
 
 
-def test_what_calibration_does_to_a_cell_is_told_with_its_noise(tmp_path, monkeypatch):
-    monkeypatch.setattr(choosing, "PLACE", tmp_path)
+def test_what_calibration_does_to_a_cell_is_told_with_its_noise():
     p, labels = np.tile([[0.8, 0.2], [0.3, 0.7]], (50, 1)), np.arange(100) % 2
-    answers = {"curated_pseudo_test": p, "curated_pseudo_folds": p, "labels": labels, "y_test": labels}
-    np.savez(choosing.path_of("adult", 100, 0.2, 0), rate=np.array([0.15, 0.1, 0.3]), **answers)
-    records = pd.DataFrame(choosing.calibrated("adult", 100, 0.2, 0))
+    by_name = {"curated_pseudo_test": p, "curated_pseudo_folds": p, "labels": labels, "y_test": labels}
+    by_name |= {"validated": np.arange(100), "rate": np.array([0.15, 0.1, 0.3])}
+    records = choosing.of_cells(choosing.calibrated, {("adult", 100, 0.2, 0): by_name})
     assert records.groupby(["rule", "noise"]).size().to_dict() == {("as it is", 0.2): 1, ("calibrated", 0.2): 1}
 
 

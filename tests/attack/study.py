@@ -25,8 +25,9 @@ def digest(run: Path) -> str:
     metrics = json.loads((run / "metrics.json").read_text())
     metrics.pop("seconds")
     checksum = hashlib.sha256(json.dumps(metrics, sort_keys=True).encode())
-    for name in ("samples.csv", "model/backbone.ubj", "model/preparation.json"):
-        checksum.update((run / name).read_bytes())
+    model = sorted(path for path in (run / "model").iterdir() if path.name != "manifest.json")
+    for path in (run / "samples.csv", *model):
+        checksum.update(path.read_bytes())
     return checksum.hexdigest()
 
 

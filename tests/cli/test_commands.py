@@ -327,7 +327,7 @@ def test_every_default_is_in_the_help(capsys):
         "of two classes that are words, the rarer; otherwise the last in order",
     ):
         assert f"[default: {default}]" in out
-    assert "reviewers got wrong, such as 0.1. [default: 0] --keep-label" in out  # also with --reviewed
+    assert "reviewers got wrong, such as 0.1. [default: 0] --trust-label" in out  # also with --reviewed
 
 
 def test_the_version_is_printed(capsys):
@@ -375,7 +375,7 @@ def test_labelers_and_curators_can_be_chosen(place, tmp_path, options, capsys):
     command = ["fit", str(place / "patients.csv"), "-t", "outcome", "-o", str(tmp_path / "r"), *QUICK]
     assert dips([*command, "--json", *options]) == 0
     record = json.loads(said(capsys)[0])
-    assert set(record["test"]) == {"plain", "curated", "pseudo", "curated_pseudo"}
+    assert set(record["test"]) == {"plain", "curated", "pseudo", "curated_pseudo", "network"}
     assert set(record["recall"]["plain"]) == {"ill", "well"}
     interval = record["labels"]["share_wrong_interval"]
     assert (interval is None) == ("--curator" in options)

@@ -98,7 +98,8 @@ def test_mixed_types(tmp_path, capsys):
     dose[[3, 50]] = ["<0.1", "not measured"]
     _, columns = works(tmp_path, capsys, TABLE.assign(dose=dose))
     assert columns["dose"]["kind"] == "number"
-    assert "2 cells are not numbers" in columns["dose"]["note"]
+    assert "1 cell gives only a limit ('<0.1')" in columns["dose"]["note"]
+    assert "1 cell is not a number ('not measured')" in columns["dose"]["note"]
 
 
 def test_a_table_that_is_no_table(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """Labels as people have them: every way to write a class, and every way to leave a row without one."""
 
 import datetime
+import gc
 import sys
 import warnings
 
@@ -214,6 +215,7 @@ def test_no_line_of_python_is_run_for_every_label(kind):
 
 
 def n_lines_run(function, argument):
+    """Lines of Python that a call runs, and none that the garbage collector calls back in the meantime."""
     n_lines = 0
 
     def count(frame, event, _):
@@ -222,12 +224,25 @@ def n_lines_run(function, argument):
         return count
 
     before = sys.gettrace()
+    gc.disable()
     sys.settrace(count)
     try:
         function(argument)
     finally:
         sys.settrace(before)
+        gc.enable()
     return n_lines
+
+
+def test_what_the_garbage_collector_calls_back_is_not_counted():
+    def callback(phase, info):
+        pass
+
+    gc.callbacks.append(callback)
+    try:
+        assert n_lines_run(lambda n: list(map(list, [()] * n)), 100_000) == 1
+    finally:
+        gc.callbacks.remove(callback)
 
 
 def test_a_loop_over_labels_is_counted():

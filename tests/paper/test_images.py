@@ -27,7 +27,7 @@ from . import image_sets
 
 NAMES = [name for name, e in experiments().items() if e.sets.kind == "images"]
 HERE = ("cifar10n", "cifar100n", "eurosat", "pathmnist")
-TINY = Plan(1, HERE, n_steps=6, network="tiny", max_labeled=24, max_unlabeled=60)
+TINY = Plan(1, HERE, n_steps=3, network="tiny", max_labeled=24, max_unlabeled=60)
 TRIAL = ImageTrial("cifar10n", 0, "worse", 24, network="tiny", n_steps=4, rounds=2, warm_up_steps=4)
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(paper):
     assert "--curator mood is not known" in paper("run", "cifar10n", "--curator", "mood")[2]
     assert "network='' is not known" in paper("run", "cifar10n", "--network", "")[2]
     assert "--curator mood is not known" in paper("all", "--curator", "mood")[2]
-    assert 'curator="fine" is for tables and cannot judge images' in paper("run", "cifar10n", "--curator", "fine")[2]
+    assert "--curator fine is for tables and cannot judge images" in paper("run", "cifar10n", "--curator", "fine")[2]
     assert "cifar10n does not compare labelers; leave --labeler out" in paper("run", "cifar10n", "--labeler", "ups")[2]
     for options in (("suspect-images", "--curator", "none"), ("cifar10n", "--data", "cifar10")):
         assert f"{options[0]} has nothing to run: its data sets are not here" in paper("run", *options)[2]

@@ -83,6 +83,8 @@ test("a label that looks like a replacement pattern stays as it is", () => {
 test("numbers are sorted as numbers, what is missing last", () => {
   assert.deepEqual(logic.sortRows(all, column("age"), false), [1, 3, 0, 2]);
   assert.deepEqual(logic.sortRows(all, column("age"), true), [0, 1, 3, 2]);
+  const limits = { number: true, at: (i) => ["12", "<5", ">200", "7"][i] };
+  assert.deepEqual(logic.sortRows(all, limits, false), [1, 3, 0, 2]);
 });
 
 test("texts are sorted by the alphabet", () => {

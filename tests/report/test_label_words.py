@@ -54,9 +54,9 @@ def test_a_class_like_the_others_is_not_called_in_danger(k):
 
 def scored(gain, recall, name="curated"):
     test = {m: {"value": 0.7, "gain": gain} for m in ("log_loss", "roc_auc", "balanced_accuracy", "accuracy")}
-    models = [{"name": "plain", "chosen": name == "plain", "test": test}]
+    models = [{"name": "plain", "chosen": name == "plain", "validation": 0.6, "test": test}]
     if name != "plain":
-        models.append({"name": name, "chosen": True, "test": test})
+        models.append({"name": name, "chosen": True, "validation": 0.7, "test": test})
     baseline = {"label": "no", "accuracy": 0.8}
     return {"models": models, "metric": "accuracy", "quality": {"recall": recall}, "baseline": baseline}
 
@@ -221,3 +221,21 @@ def test_a_short_list_is_not_said_to_go_on():
     assert _continue(5) == ""
     assert "continue down the list" in _continue(40)
     assert worth_in_words([{"n": 4, "wrong": 0}]) == "Of all 4, hardly any is estimated to be wrong"
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"trust_label": []}, {"trust_label": ["yes"]}, {"class_frequency": {"no": 0.9}}]
+)
+def test_where_errors_are_known_it_is_said_whom_held_out_labels_favor(settings):
+    summary = scored({"low": 0, "high": 0}, RECALL) | {"made": {"settings": settings}}
+    said = [s for s in score_sentences(summary) if s.startswith("Held-out labels go wrong as the others do")]
+    assert len(said) == any(settings.values())
+    assert all(s.endswith("what you said of these: accuracy 70.0 %, plain 60.0 %.") for s in said)
+
+
+@pytest.mark.parametrize("told", [{"no": 0.6}, {"yes": 0.4}])
+def test_the_simplest_answer_is_also_scored_by_known_frequencies(told):
+    summary = scored({"low": 0, "high": 0}, RECALL) | {"made": {"settings": {"class_frequency": told}}}
+    simplest = score_sentences(summary)[-1]
+    assert "an accuracy of 80.0 % on these labels, and of 60.0 % on true ones, as you said." in simplest
+    assert simplest.endswith("The kept model does not beat that on these labels.")

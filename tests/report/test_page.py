@@ -198,3 +198,20 @@ def test_no_line_ends_between_a_number_and_its_percent_sign(page):
     text = re.sub(r"(?s)<(script|style|svg).*?</\1>|<[^>]*>", "", page)
     assert re.search(r"\d(\u00a0|&nbsp;)% of the labels", text)
     assert re.findall(r".{20}\d %.{20}", text) == []
+
+
+def test_the_suspects_are_counted_once(run):
+    step = {
+        "n_given": 20,
+        "n_pseudo": 5,
+        "n_proposed": 5,
+        "n_new_suspects": 7_777,
+        "n_useful_again": 6_666,
+        "n_left": 0,
+    }
+    rounds = run.summary["rounds"] | {"history": [{"round": 0} | step, {"round": 1} | step]}
+    page = render(run.summary | {"rows": run.summary["rows"] | {"pseudo": 5}, "rounds": rounds})
+    assert "How the training set grew" in page
+    shown = page.partition('<section id="rounds">')[2].partition("</section>")[0]
+    assert "7,777" not in shown
+    assert "6,666" not in shown

@@ -202,9 +202,38 @@ def test_labels_are_written_into_the_sheet_that_was_read(tmp_path):
     assert pd.read_excel(path, sheet_name="notes")["about"].tolist() == ["us", "you"]
 
 
-def test_labels_cannot_be_written_into_every_format(tmp_path):
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '{"n":[1, 2],"outcome" : "ill"}\r\n\r\n{"n": [], " b": {"c": "}"}, "outcome":"é"}\n{"n": [3] }',
+            '{"n":[1, 2],"outcome" : null}\r\n\r\n{"n": [], " b": {"c": "}"}, "outcome":"wéll"}\n'
+            '{"n": [3] , "outcome": "ill"}',
+        ),
+        (
+            '[{"outcome": 0},\n {"outcome": 1, "n": "outcome"},\n {"n": 2}]\n',
+            '[{"outcome": null},\n {"outcome": "wéll", "n": "outcome"},\n {"n": 2, "outcome": "ill"}]\n',
+        ),
+    ],
+    ids=["lines", "a list"],
+)
+def test_every_other_byte_of_json_stays(tmp_path, before, after):
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(gzip.compress(before.encode("utf-8-sig")))
+    assert gzip.decompress(relabeled(path, "outcome", {})).decode("utf-8-sig") == before
+    new = relabeled(path, "outcome", {2: "ill", 1: "wéll", 0: None})
+    assert gzip.decompress(new).decode("utf-8-sig") == after
+
+
+def test_numbers_and_booleans_of_json_stay_what_they_are(tmp_path):
     path = tmp_path / "t.jsonl"
-    path.write_text('{"a": 1, "outcome": "ill"}')
+    path.write_text('{"a": 1, "b": true}\n{"a": 0, "b": false}\n')
+    assert relabeled(path, "a", {0: "0"}) == b'{"a": 0, "b": true}\n{"a": 0, "b": false}\n'
+    assert relabeled(path, "b", {1: "True"}) == b'{"a": 1, "b": true}\n{"a": 0, "b": true}\n'
+
+
+def test_labels_cannot_be_written_into_every_format(tmp_path):
+    path = tmp_path / "t.db"
     assert not can_be_relabeled(path)
     assert not can_be_relabeled("sqlite:///t.db?table=csv")
     with pytest.raises(DataError, match="correct it with the file of corrections"):

@@ -182,6 +182,14 @@ def test_a_run_of_a_table_in_memory_can_be_reviewed_too(finished, tmp_path):
     assert corrections_frame(desk)["patient"].tolist() == [frame["patient"][row - 1]]
 
 
+def test_a_run_whose_unlabeled_rows_were_in_memory_can_be_reviewed_too(finished, tmp_path):
+    table, more = finished / "patients.csv", patients(n=20, n_labeled=0, seed=1)[0].drop(columns="outcome")
+    run = fit(table, "outcome", tmp_path / "run", unlabeled=[more], id=("patient",), time_limit=1e-6)
+    for data in ([], [table]):
+        desk = desk_of_run(run, data)
+        assert set(desk.queue.rows) >= set(run.suspects()["row"])
+
+
 def test_suspects_come_in_the_order_that_is_asked_for(finished, tmp_path):
     desks = {order: desk_in(finished, tmp_path / order, order=order) for order in ("wrong", "useful")}
     suspects = {k: [r for r in d.queue.rows if r not in d.queue.checks | d.queue.openers] for k, d in desks.items()}

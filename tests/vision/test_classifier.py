@@ -162,7 +162,7 @@ def test_settings_out_of_range_are_refused(settings):
 
 
 def test_a_curator_that_needs_columns_is_refused_before_any_work():
-    with pytest.raises(ValueError, match='curator="fine" is for tables and cannot judge images; choose among auto, '):
+    with pytest.raises(ValueError, match="curator='fine' is for tables and cannot judge images; choose among auto, "):
         classifier(curator="fine").fit(colors()[0], dirty_labels())
 
 

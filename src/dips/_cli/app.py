@@ -10,6 +10,7 @@ import pkgutil
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -84,7 +85,7 @@ def run(arguments: list[str] | None = None) -> int:
             return _complain("Stopped.", StoppedError.exit_code, arguments)
         return int(exit_.code or 0)
     except DipsError as error:
-        return _complain(str(error), error.exit_code, arguments)
+        return _complain(str(error), error.exit_code, arguments, getattr(error, "__notes__", []))
     except KeyboardInterrupt:
         return _complain("Stopped.", StoppedError.exit_code, arguments)
     except BrokenPipeError:
@@ -97,6 +98,8 @@ def run(arguments: list[str] | None = None) -> int:
             return _complain("Stopped. The same command continues.", StoppedError.exit_code, arguments)
         if any(words in str(error) for words in _OF_MEMORY):  # a library's own words for it
             return _complain(_NO_MEMORY, UserError.exit_code, arguments)
+        if missing := _missing_package(error):
+            return _complain(missing, UserError.exit_code, arguments)
         return _complain(_bug_report(error, arguments), _A_BUG, arguments)
     return int(code or 0)
 
@@ -105,6 +108,19 @@ def _add_commands() -> None:
     commands = importlib.import_module("dips._cli.commands")
     for module in pkgutil.iter_modules(commands.__path__):
         importlib.import_module(f"{commands.__name__}.{module.name}")
+
+
+def _missing_package(error: Exception) -> str | None:
+    """Say that somebody else's package is not there; None for any other error."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return None
+    package = error.name.partition(".")[0]
+    if package == "dips":
+        return None
+    return (
+        f"The Python package {package!r} is not installed, and something needs it here. If dips was installed without "
+        f"the packages that it requires, install it again; otherwise install {package!r}."
+    )
 
 
 def _bug_report(error: Exception, arguments: list[str]) -> str:
@@ -132,10 +148,12 @@ def _written_down(details: str) -> str:
     return f"the file {file.name}"
 
 
-def _complain(message: str, code: int, arguments: list[str]) -> int:
+def _complain(message: str, code: int, arguments: list[str], notes: Sequence[str] = ()) -> int:
     """Say it in a sentence, on the error stream; for machines on the output as well."""
     if "--json" in arguments:
+        known = {"notes": list(notes)} if notes else {}
         with contextlib.suppress(OSError, ValueError):
-            print(json.dumps({"error": message, "exit_code": code}), flush=True)
+            print(json.dumps({"error": message, "exit_code": code} | known), flush=True)
+    remarks().say_notes(notes)
     remarks().say(f"dips: {message}")
     return code

@@ -195,6 +195,23 @@ ReviewerError = Annotated[
         help="Share of the checked labels that reviewers got wrong, such as 0.1.  [default: 0]",
     ),
 ]
+TrustedLabels = Annotated[
+    list[str],
+    typer.Option(
+        "--trust-label",
+        metavar="LABEL",
+        help="A label that is never wrong, such as a confirmed fraud; rows of its class may still be labeled "
+        "otherwise. Repeatable.",
+    ),
+]
+ClassFrequencies = Annotated[
+    list[str],
+    typer.Option(
+        "--class-frequency",
+        metavar="LABEL=SHARE",
+        help="How often a class truly occurs, such as fraud=0.02; one class may be left out. Repeatable.",
+    ),
+]
 Order = Annotated[
     str,
     typer.Option(

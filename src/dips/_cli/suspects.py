@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dips._cli.console import make_table, output
@@ -21,11 +22,11 @@ _UNSEEN = {
 
 
 def write_files(judged: LabelAudit | ImageAudit, given: dict[str, Any]) -> None:
-    """Write the list and the page, to the files that the options name."""
+    """Write the list and the page, to the files that the options name; older typer gives these as texts."""
     from dips._persistence.export import write_frame
 
     if given["out"] is not None:
-        write_frame(judged.samples if given["every_row"] else judged.suspects(), given["out"])
+        write_frame(judged.samples if given["every_row"] else judged.suspects(), Path(given["out"]))
     if given["report"] is not None:
         judged.write_report(given["report"])
 

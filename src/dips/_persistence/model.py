@@ -28,7 +28,8 @@ from dips._spark.predictions import predicted_frame
 from dips._tools.arrays import Array, decided
 from dips._tools.files import make_folder, sha256, sync, whole_file, without_nan, write_json, writing
 from dips._tools.npz import read_arrays
-from dips._tools.wording import some_of
+from dips._tools.observer import Observer
+from dips._tools.wording import reason_of, some_of
 from dips._version import __version__
 from dips.backbones import Backbone, find_backbone
 from dips.backbones._registry import families, find_family, storable
@@ -37,6 +38,7 @@ from dips.network import PriorFittedClassifier
 
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
+_ROWS_AT_ONCE = 5_000
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn")  # and those of the backbones
 
 
@@ -67,7 +69,7 @@ class SavedModel:
         target = f", target={self.about['target']!r}" if self.about and "target" in self.about else ""
         return f"SavedModel({type(self.backbone).__name__}{target}, classes=[{some_of(map(repr, self.classes))}])"
 
-    def predict_proba(self, data: Any) -> Array:
+    def predict_proba(self, data: Any, observer: Observer | None = None) -> Array:
         """Class probabilities (n, C) of a table, whose columns are first checked against those of the training."""
         if self.preparation is not None:
             table = read_table(data, wanted=[column.name for column in self.preparation.schema.used])
@@ -76,11 +78,22 @@ class SavedModel:
         else:
             X = self._encoded(data)
         try:
-            return np.asarray(find_backbone(self.backbone).predict_proba(self.backbone, X), dtype=np.float64)
+            return self._answers(X, observer or Observer())
         except DipsError:
             raise
         except Exception as error:  # a column that the library cannot read, or a model that somebody changed
-            raise ModelError(f"The model cannot answer for this table: {_reason(error)}.") from error
+            raise ModelError(f"The model cannot answer for this table: {reason_of(error)[:200]}.") from error
+
+    def _answers(self, X: Any, observer: Observer) -> Array:
+        """Ask some rows at a time, so that it can be told how many are done."""
+        predict_proba = partial(find_backbone(self.backbone).predict_proba, self.backbone)
+        if not isinstance(X, np.ndarray) or len(X) <= _ROWS_AT_ONCE:
+            return np.asarray(predict_proba(X), dtype=np.float64)
+        p = np.empty((len(X), len(self.classes)))
+        for begin in range(0, len(X), _ROWS_AT_ONCE):
+            observer.message("predicting", begin / len(X))
+            p[begin : begin + _ROWS_AT_ONCE] = predict_proba(X[begin : begin + _ROWS_AT_ONCE])
+        return p
 
     def predict(self, data: Any) -> Array:
         """Most probable label of each row, or the one that is expected to cost least where costs were given."""
@@ -207,7 +220,7 @@ def load_model(folder: Path | str, backbone: Any = None, *, untrusted: bool = Fa
     except ModuleNotFoundError as error:
         raise ModelError(f"{folder} holds a model that needs {error.name}, which is not installed.") from error
     except Exception as error:  # whatever a library says of a file that is not as it should be
-        raise ModelError(f"{folder} is damaged: {_reason(error)}. Get it from its source again.") from error
+        raise ModelError(f"{folder} is damaged: {reason_of(error)[:200]}. Get it from its source again.") from error
 
 
 def _loaded(folder: Path, backbone: Any) -> SavedModel:
@@ -261,12 +274,7 @@ def _save_backbone(backbone: Backbone, saved: SavedModel, path: Path) -> None:
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
     except Exception as error:
-        raise OutputError(f"{path} was not written in full ({_reason(error)}); is the disk full?") from error
-
-
-def _reason(error: Exception) -> str:
-    """Return the first line of what a library says, or what it calls it."""
-    return str(error).strip().splitlines()[0].rstrip(".")[:200] if str(error).strip() else type(error).__name__
+        raise OutputError(f"{path} was not written in full ({reason_of(error)[:200]}); is the disk full?") from error
 
 
 def _from_classifier(model: Any) -> SavedModel:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from dips._report import charts
 from dips._report.label_words import share_in_words
 from dips._report.page import packaged, template
-from dips._report.words import SHARES, amount, difference, title_of
+from dips._report.words import SHARES, amount, difference, range_of, title_of, verdict_of
 from dips._tools.wording import counted
 
 _PARTS = {
@@ -53,12 +53,10 @@ def difference_sentences(comparison: dict[str, Any]) -> list[str]:
 
 def _gain(metric: str, scores: dict[str, Any], words: str) -> str:
     gain = scores["after"][metric]["gain"]
-    verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
     values = " → ".join(amount(metric, scores[run][metric]["value"]) for run in ("before", "after"))
-    low, high = (difference(metric, gain[k]).removesuffix(" points") for k in ("low", "high"))
     return (
-        f"On {words} ({scores['n']:,}), {title_of(metric)} is {verdict}: {values}, a gain of "
-        f"{difference(metric, gain['value'])} ({low} to {high})."
+        f"On {words} ({scores['n']:,}), {title_of(metric)} is {verdict_of(gain)}: {values}, a gain of "
+        f"{difference(metric, gain['value'])} ({range_of(metric, gain)})."
     )
 
 

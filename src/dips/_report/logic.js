@@ -137,10 +137,13 @@ function filterRows(data, positions, { text = "", given = -1, instead = -2 }) {
   });
 }
 
+/** The number of a cell; of a limit such as <5, the limit. */
+const numberIn = (shown) => Number(String(shown).replace(/^[<>≤≥]=?/, ""));
+
 /** Sorted positions; numbers by value, texts by the alphabet, what is missing last. */
 function sortRows(positions, column, descending) {
   const isMissing = (v) => v === "" || v === "–" || v === undefined || Number.isNaN(v);
-  const read = (i) => (column.number && column.at(i) !== "" ? Number(column.at(i)) : column.at(i));
+  const read = (i) => (column.number && column.at(i) !== "" ? numberIn(column.at(i)) : column.at(i));
   const sign = descending ? -1 : 1;
   return [...positions].sort((a, b) => {
     const [x, y] = [read(a), read(b)];

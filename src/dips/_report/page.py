@@ -23,9 +23,12 @@ from dips._report.words import (
     amount,
     chosen_model,
     difference,
+    how_chosen,
     percent,
+    rows_in_model,
     seconds_in_words,
     title_of,
+    trained_at_last,
 )
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
@@ -69,7 +72,8 @@ def template(name: str) -> Template:
     environment.globals.update(
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
-        against_plain=against_plain,
+        against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
+        rows_in_model=rows_in_model,
     )  # fmt: skip
     return environment.get_template(name)
 

@@ -12,7 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from dips._estimators.reasons import how_learned
+from dips._files.censored import signs
 from dips._files.columns import Column
+from dips._files.values import is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
@@ -209,7 +211,7 @@ def _ids(findings: TableFindings, rows: Rows) -> list[str]:
 def _values(findings: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:
     """Values of one column as positions among the distinct ones."""
     raw = findings.table.columns[column.name].take(pa.array(rows))
-    cells = [short(v) for v in readable(column, raw)]
+    cells = in_short(column, raw)
     codes, distinct = pd.factorize(np.asarray(cells, dtype=object))
     return {"name": column.name, "kind": column.kind, "distinct": list(distinct), "codes": codes.tolist()}
 
@@ -223,6 +225,14 @@ def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
         has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
         return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
     return values.to_pylist()
+
+
+def in_short(column: Column, raw: pa.ChunkedArray) -> list[str]:
+    """Cells cut to what fits; limits such as <5 are not shown as if they were measured."""
+    cells = [short(value) for value in readable(column, raw)]
+    if column.kind == "number" and is_text(raw.type):
+        return [cell and sign + cell for sign, cell in zip(signs(texts(raw)), cells, strict=True)]
+    return cells
 
 
 def short(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of
+from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of, verdict_of
 from dips._tools.wording import counted, option, some_of
 
 _TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
@@ -33,16 +33,39 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
                 f"where you need probabilities, keep the plain model ({option('keep', 'plain')}), or decide by log "
                 f"loss ({option('metric', 'log_loss')})."
             )
-    sentences += _on_verified(summary, chosen)
+    sentences += _where_errors_are_known(summary, chosen) + _on_verified(summary, chosen)
     is_plain = chosen["name"] == "plain"
     return sentences + _recall_sentences(summary["quality"], is_plain) + _simplest(summary, chosen)
 
 
 def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
-    gain = chosen[metric]["gain"]
-    verdict = "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
     values = f"{amount(metric, chosen[metric]['value'])}, plain {amount(metric, plain[metric]['value'])}"
-    return f"{title_of(metric)} is {verdict} ({values})"
+    return f"{title_of(metric)} is {verdict_of(chosen[metric]['gain'])} ({values})"
+
+
+def _told_share(summary: dict[str, Any], label: str) -> float | None:
+    """How often a class truly occurs, as the user said; the rest for one that was left out."""
+    shares = _settings(summary).get("class_frequency")
+    return shares.get(label, 1 - sum(shares.values())) if shares else None
+
+
+def _settings(summary: dict[str, Any]) -> dict[str, Any]:
+    return dict(summary.get("made", {}).get("settings", {}))
+
+
+def _where_errors_are_known(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
+    """Say whom the held-out labels favor where the user told which way errors go, and what validation says."""
+    settings = _settings(summary)
+    if not (settings.get("trust_label") or settings.get("class_frequency")):
+        return []
+    plain = next(m for m in summary["models"] if m["name"] == "plain")
+    metric = summary["metric"]
+    beside = "" if chosen is plain else f", plain {amount(metric, plain['validation'])}"
+    return [
+        "Held-out labels go wrong as the others do, so scores on them favor a model that repeats the errors. Scores by "
+        f"validation take into account what you said of these: {title_of(metric)} "
+        f"{amount(metric, chosen['validation'])}{beside}."
+    ]
 
 
 def few_verified(n: int) -> str:
@@ -108,8 +131,14 @@ def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     """Say what always giving one answer, the most frequent in training, would score, by accuracy and what decided."""
     baseline, metric = summary["baseline"], summary["metric"]
     usual = baseline["accuracy"]
-    beaten = "" if chosen["test"]["accuracy"]["value"] > usual else " The kept model does not beat that."
-    simplest = f"Always answering '{baseline['label']}' would have an accuracy of {amount('accuracy', usual)}.{beaten}"
+    truly = _told_share(summary, str(baseline["label"]))
+    on_these = (
+        "" if truly is None else f" on these labels, and of {amount('accuracy', truly)} on true ones, as you said"
+    )
+    where = "" if truly is None else " on these labels"
+    beaten = "" if chosen["test"]["accuracy"]["value"] > usual else f" The kept model does not beat that{where}."
+    score = amount("accuracy", usual)
+    simplest = f"Always answering '{baseline['label']}' would have an accuracy of {score}{on_these}.{beaten}"
     if metric == "accuracy" or baseline.get(metric) is None:
         return [simplest]
     score = chosen["test"][metric]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
-from dips._report.label_words import first_looks, guessed, ranking_in_words, share_in_words, worth_in_words
+from dips._report.label_words import (
+    first_looks,
+    guessed,
+    ranking_in_words,
+    share_in_words,
+    what_to_tell,
+    worth_in_words,
+)
 from dips._tools.wording import counted
 
 SHARES = ("accuracy", "balanced_accuracy")
@@ -90,6 +97,8 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             "`--corrections corrections.csv`: checked labels are not doubted again, and the others are judged better."
             f"{one_by_one}"
         )
+    if tell := what_to_tell(labels.get("interval"), summary["made"]["settings"]):
+        steps.append(tell)
     steps += [_uneven(w) for w in (summary["noise"]["by_value"] or [])[:1]]
     for column in summary["columns"]:
         if column["alone"]:
@@ -123,6 +132,40 @@ def why_not_to_use(chosen: dict[str, Any]) -> str:
     return (
         f"Do not use the model yet: on the held-out rows it is not clearly better than a guess (ROC AUC "
         f"{auc['low']:.2f} to {auc['high']:.2f}; 0.5 is chance). More labels, or columns that say more, may help."
+    )
+
+
+def how_chosen(summary: dict[str, Any]) -> str:
+    """Say which model is kept as a rule, and when another one is."""
+    before = "curated labels and unlabeled rows" if summary["rows"]["unlabeled"] else "curated labels"
+    title = next((m["title"] for m in summary["models"] if m.get("usual")), before)  # early runs do not say
+    kept = title if title.startswith("the ") else f"the model with {title}"
+    if title == "plain":
+        kept = "the plain model"
+        if sum(bool(m["test"]) for m in summary["models"]) == 1:
+            return f"{kept} was the only one"
+    return f"{kept} is kept unless another one is better there by two standard errors"
+
+
+def trained_at_last(chosen: dict[str, Any]) -> str:
+    """Say what the chosen model did with all rows, the held-out ones included."""
+    if chosen["name"] == "network":
+        return "The network then read the held-out rows, too: that is the model in this folder."
+    return (
+        "The chosen kind of model was then trained once more on all rows, including the held-out ones: that is the "
+        "model in this folder."
+    )
+
+
+def rows_in_model(summary: dict[str, Any]) -> str:
+    """Say that the folder of the model holds rows of the table; empty if it does not."""
+    chosen = chosen_model(summary)
+    if chosen is None or chosen["name"] != "network":
+        return ""
+    trained = "curated_pseudo" if summary["rows"]["unlabeled"] else "curated"
+    return (
+        "The model folder holds rows of this table with their labels, because the network reads them each time that it "
+        f"predicts. Whoever has the folder can read them; --keep {trained} keeps a trained model without rows."
     )
 
 
@@ -192,6 +235,28 @@ def difference(metric: str, value: float) -> str:
     """
     text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
     return text.replace("-", "−")
+
+
+def range_of(metric: str, gain: dict[str, float]) -> str:
+    """Write the interval of a gain, without its unit.
+
+    Examples
+    --------
+    >>> range_of("accuracy", {"value": 0.012, "low": -0.003, "high": 0.027})
+    '−0.3 to +2.7'
+    """
+    return " to ".join(difference(metric, gain[end]).removesuffix(" points") for end in ("low", "high"))
+
+
+def verdict_of(gain: dict[str, float]) -> str:
+    """Say by its interval what a gain is.
+
+    Examples
+    --------
+    >>> verdict_of({"low": 0.1, "high": 0.2}), verdict_of({"low": -0.1, "high": 0.2})
+    ('better', 'not clearly different')
+    """
+    return "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
 
 
 def against_plain(metric: str, gain: float) -> str:

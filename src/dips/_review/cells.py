@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dips._files.columns import Column, Schema
 from dips._files.values import is_number, is_text
-from dips._report.points import middle, readable, short
+from dips._report.points import in_short, middle
 from dips._tools.arrays import Array
 
 _MANY = 1_000  # labels of a class are enough to say what is typical
@@ -70,8 +70,7 @@ class TableCells:
         row = self._table.slice(int(self._rows[position]), 1)
         values, unusual = [], []
         for column, usual in zip(self._shown, self._usual, strict=True):
-            value = readable(column, row[column.name])[0]
-            values.append(short(value))
+            values.append(in_short(column, row[column.name])[0])
             unusual.append(usual.unlike(column.values(row[column.name])[0]) if usual.limits else [])
         return {"values": values, "unusual": unusual}
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dips._data.arrow import Convert
+from dips._data.containers import as_stream
 from dips._data.pool import Reduced
 from dips._tools.arrays import Array, Rows
 from dips.exceptions import DataError, DipsError
@@ -110,13 +111,13 @@ def selected(
             mask, said = choose(*reader.read(batch))
         if mask.any():
             kept = batch.filter(pa.array(mask))
-            yield _sent(_packed({name: values[mask] for name, values in said.items()}), _as_stream(kept))
+            yield _sent(_packed({name: values[mask] for name, values in said.items()}), as_stream(kept))
 
 
 def as_they_are(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Send all rows of one partition."""
     for batch in _filled(batches):
-        yield _sent(_packed({}), _as_stream(batch))
+        yield _sent(_packed({}), as_stream(batch))
 
 
 def described(
@@ -151,13 +152,6 @@ def _packed(arrays: Reduced) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return stream.getvalue()
-
-
-def _as_stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
 
 
 def _sent(arrays: bytes, rows: bytes | None = None) -> pa.RecordBatch:

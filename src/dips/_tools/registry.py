@@ -66,12 +66,15 @@ class Registry(Generic[T]):
         """All classes that have a name, in alphabetical order."""
         return dict(sorted(_named_classes(self.base).items()))
 
-    def resolve(self, spec: Any) -> T:
-        """Return an instance of its own for a name, an object with settings, or a plain function."""
+    def resolve(self, spec: Any, offered: Callable[[], Iterable[str]] | None = None) -> T:
+        """Return an instance of its own for a name, an object with settings, or a plain function.
+
+        An unknown name is answered with those that are offered, or with all.
+        """
         if isinstance(spec, self.base):
             resolved = clone(spec)
         elif isinstance(spec, str):
-            resolved = self._class_named(spec)()
+            resolved = self._class_named(spec, offered or self.by_name)()
         elif callable(spec) and not isinstance(spec, type):
             resolved = self.from_function(spec)
         else:
@@ -80,15 +83,16 @@ class Registry(Generic[T]):
         resolved._validate_params()
         return resolved
 
-    def _class_named(self, name: str) -> type[T]:
+    def _class_named(self, name: str, offered: Callable[[], Iterable[str]]) -> type[T]:
         if name not in self.by_name():
             base: type = self.base
             load_plugins(f"dips.{self.kind}s", base)
         known = self.by_name()
         if name not in known:
-            near = get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+            names = list(offered())
+            near = get_close_matches(name.lower(), names, n=1, cutoff=0.4)
             hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise InputError(f"{option(self.kind, name)} is not known{hint} There are {', '.join(known)}.")
+            raise InputError(f"{option(self.kind, name)} is not known{hint} There are {', '.join(names)}.")
         return known[name]
 
 

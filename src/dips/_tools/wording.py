@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 _ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
@@ -65,6 +66,23 @@ def count_of(label: Any, n: int) -> str:
     ('well 1,557', '1: 46')
     """
     return beside(label, f"{n:,}")
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the first line of what a library says, without a full stop; where it says nothing, what it calls it.
+
+    Examples
+    --------
+    >>> reason_of(ValueError("the header is odd.\\nSee above.")), reason_of(KeyError())
+    ('the header is odd', 'KeyError')
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+def shortened(path: Path) -> str:
+    """Name a file, as far as the name does not fill the message."""
+    return str(path) if len(str(path)) < 200 else f"{str(path)[:100]}…"
 
 
 def duration(seconds: float) -> str:

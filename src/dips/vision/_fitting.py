@@ -62,14 +62,19 @@ def recipe_of(clf: ImageClassifier) -> Recipe:
 
 
 def fit_observed(
-    clf: ImageClassifier, X: Any, y: Any, X_val: Any = None, y_val: Any = None, verified: Any = None,
-    y_given: Any = None, observer: Observer | None = None, start: dict[str, torch.Tensor] | None = None,
-) -> None:  # fmt: skip
+    clf: ImageClassifier,
+    X: Any,
+    y: Any,
+    verified: Any,
+    y_given: Any,
+    observer: Observer,
+    start: dict[str, torch.Tensor] | None,
+) -> None:
     """Fit a classifier, watched by an observer of one's own; the others are the parameters of its ``fit``.
 
     `start` are the weights of a pretraining on the same images, which is then not repeated.
     """
-    run, labels = prepared(clf, X, y, X_val, y_val, verified, y_given, observer, start)
+    run, labels = prepared(clf, X, y, None, None, verified, y_given, observer, start)
     complete(clf, run, labels, y)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dips._beliefs.belief import believe
-from dips._beliefs.hypotheses import transition
+from dips._beliefs.transitions import transition
 from dips._dynamics import Dynamics
 from dips._tools.arrays import Array, Rows
 from dips.curators._image_auto import ImageAuto

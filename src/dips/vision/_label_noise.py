@@ -16,8 +16,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from dips._beliefs.belief import believe
-from dips._beliefs.hypotheses import transition
 from dips._beliefs.noise import likely_range, seen_through
+from dips._beliefs.transitions import transition
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 

@@ -50,6 +50,8 @@ def audit(
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
     reviewer_error: o.ReviewerError = None,
+    trust_label: o.TrustedLabels = [],  # noqa: B006
+    class_frequency: o.ClassFrequencies = [],  # noqa: B006
     keep_label: o.KeptLabels = [],  # noqa: B006
     backbone: o.BackboneName = "xgboost",
     curator: o.CuratorName = "auto",
@@ -124,15 +126,16 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
 
 def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     from dips._cli.suspects import print_suspects
-    from dips._report.label_words import first_looks, label_summary, worth_in_words, worth_of_suspects
+    from dips._report.label_words import first_looks, label_summary, what_to_tell, worth_in_words, worth_of_suspects
     from dips._study.account import id_columns
 
-    suspects = judged.suspects()
+    suspects, settings = judged.suspects(), judged.findings.settings
     remarks().say_notes(judged.findings.notes)
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
     output().say(summary)
     if len(suspects):
         print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
-    if said := f"{worth}." if worth else first_looks(judged.interval):
-        output().say(said)
+    for said in (f"{worth}." if worth else first_looks(judged.interval), what_to_tell(judged.interval, settings)):
+        if said:
+            output().say(said)

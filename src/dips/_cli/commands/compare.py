@@ -61,14 +61,13 @@ def _print(comparison: dict[str, Any]) -> None:
 
 
 def _print_scores(scores: dict[str, Any], n_held_out: int) -> None:
-    from dips._report.words import difference, title_of
+    from dips._report.words import difference, range_of, title_of
 
     rows = []
     for metric, after in scores["after"].items():
         gain = after["gain"]
-        low, high = (difference(metric, gain[k]).removesuffix(" points") for k in ("low", "high"))
         cells = [_with_interval(metric, score) for score in (scores["before"][metric], after)]
-        rows.append([title_of(metric), *cells, f"{difference(metric, gain['value'])} ({low} to {high})"])
+        rows.append([title_of(metric), *cells, f"{difference(metric, gain['value'])} ({range_of(metric, gain)})"])
     columns = {"": "left", "before": "right", "after": "right", "gain": "right"}
     title = f"{n_held_out:,} rows that both held out, with 95 % intervals"
     output().print(make_table(columns, rows, title=title))

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _LEGEND = (
     "valid.: an estimate for true labels, to compare models by; it is often points too low, since they learned from "
-    "fewer rows. Another model than the last is kept only if it is better there by two standard errors. "
-    "held out: on labels as given, some of which may be wrong."
+    "fewer rows; by it, {how}. held out: on labels as given, some of which may be wrong."
 )
+_ABOUT_NETWORK = "The network: trained beforehand on synthetic tables; it reads this table and is not trained on it."
 
 
 @app.command(cls=o.CommandWithNames)
@@ -50,6 +50,8 @@ def fit(
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,
     reviewer_error: o.ReviewerError = None,
+    trust_label: o.TrustedLabels = [],  # noqa: B006
+    class_frequency: o.ClassFrequencies = [],  # noqa: B006
     keep_label: o.KeptLabels = [],  # noqa: B006
     positive: o.Positive = None,
     metric: o.MetricName = "accuracy",
@@ -86,11 +88,12 @@ def fit(
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Compare four models, keep the best, and write a report.
+    """Compare five models, keep the best, and write a report.
 
-    The models: plain; curated labels; pseudo-labels, not curated; curated labels and unlabeled rows. Writes a folder
-    with report.html, samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After
-    Ctrl-C, the same command continues where it stopped.
+    The models: plain; curated labels; pseudo-labels, not curated; curated labels and unlabeled rows; and, with up to
+    1,000 labels, a network that was trained beforehand and reads the table. Writes a folder with report.html,
+    samples.parquet and .csv (the account of every row), metrics.json, config.json and model/. After Ctrl-C, the same
+    command continues where it stopped.
 
     On a folder of images, it trains a network by FreeMatch, on the useful labels and on all images. This needs PyTorch.
     """
@@ -144,13 +147,15 @@ def _print_understanding(console: Terminal, study: StudyData, leaks: dict[str, f
 
 
 def _print_result(run: Run, folder: Path) -> None:
-    from dips._report.label_words import first_looks, label_summary, worth_in_words
-    from dips._report.words import decided_by
-    from dips._study.candidates import BY_NAME
+    from dips._report.label_words import first_looks, label_summary, what_to_tell, worth_in_words
+    from dips._report.words import decided_by, how_chosen, rows_in_model
+    from dips._study.candidates import BY_NAME, NETWORK
 
     console, m = output(), run.metrics
     console.print(_scores_table(m, decided_by(run.summary)))
-    console.say(_LEGEND)
+    console.say(_LEGEND.format(how=how_chosen(run.summary)))
+    if NETWORK in m["test"]:
+        console.say(_ABOUT_NETWORK)
     for why in dict.fromkeys(m["skipped"].values()):
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
         console.say(f"Left out ({why}): {'; '.join(titles)}.")
@@ -158,11 +163,15 @@ def _print_result(run: Run, folder: Path) -> None:
     summary = label_summary(labels["estimated_share_wrong"], interval, labels["n_suspects"], m["rows"]["labeled"])
     worth = worth_in_words(run.summary["labels"]["worth"])
     looks = f"{worth}." if worth else first_looks(interval)
-    console.say(f"{summary} {looks}".rstrip())
+    tell = what_to_tell(interval, run.config["settings"])
+    console.say(" ".join(filter(None, [summary, looks, tell])))
     for sentence in run.summary["scores"]:
         console.say(sentence)
     asked = ", as requested" if run.config["settings"].get("keep") else ""
-    console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, retrained on all rows.")
+    last = "which has now read the held-out rows, too" if m["chosen"] == NETWORK else "retrained on all rows"
+    console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, {last}.")
+    if about := rows_in_model(run.summary):
+        console.say(about)
     console.say("Next:")
     for step in _next_steps(run, folder):
         console.say(f"  {step}")

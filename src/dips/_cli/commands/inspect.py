@@ -70,8 +70,6 @@ def inspect(
 
 
 def _print(inspection: Inspection) -> None:
-    import numpy as np
-
     from dips._cli.understanding import print_columns
 
     console, target = output(), inspection.target
@@ -79,8 +77,7 @@ def _print(inspection: Inspection) -> None:
     besides = " besides the target" if n_columns < len(inspection.look.table.names) else ""
     console.say(f"{counted(inspection.n_rows, 'row')}, {counted(n_columns, 'column')}{besides}.")
     if target is not None:
-        counts = np.bincount(target.codes[target.is_labeled], minlength=len(target.classes))
-        classes = some_of(map(count_of, target.classes, counts))
+        classes = some_of(map(count_of, target.classes, target.counts))
         n_labeled = int(target.is_labeled.sum())
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.say(words)

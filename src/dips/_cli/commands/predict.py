@@ -10,7 +10,7 @@ import typer
 
 from dips._cli import options as o
 from dips._cli.app import app
-from dips._cli.console import output, print_data, print_json, remarks
+from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
 from dips._cli.images import is_image_run, predict_folder
 from dips._tools.wording import counted
 from dips.exceptions import UserError
@@ -79,7 +79,8 @@ def _predict_table(opened: Run, data: str, table: Table, out: Path | None, keep_
     from dips._persistence.export import to_csv, write_frame
 
     model = opened.model
-    p = model.predict_proba(table)
+    with TerminalObserver(not as_json) as observer:
+        p = model.predict_proba(table, observer)
     remarks().say_notes(model.notes)
     scores = opened.scores_of(table, p)
     frame = _beside_columns(_predictions(p, model), table, model, keep_columns)

@@ -63,21 +63,15 @@ def over_tables(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
     return by_seed.reset_index()
 
 
-def paired(
-    frame: pd.DataFrame,
-    pairs: Iterable[tuple[str, str]],
-    by: str | None = None,
-    value: str = "accuracy",
-    name: str = "method",
-) -> pd.DataFrame:
-    """Differences between methods on the same seeds, with standard errors and p-values corrected by Holm's rule.
+def paired(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]], by: str | None = None) -> pd.DataFrame:
+    """Differences in accuracy between methods on the same seeds, with standard errors and p-values by Holm's rule.
 
     The p-values account for rows that the splits of one table share; Holm's rule for the number of lines.
     """
     parts = [("", frame)] if by is None else [(str(k), part) for k, part in frame.groupby(by, sort=False)]
     lines: list[tuple[dict[str, str], PairedComparison]] = []
     for part_name, part in parts:
-        wide = part.pivot_table(index="seed", columns=name, values=value, observed=True)
+        wide = part.pivot_table(index="seed", columns="method", values="accuracy", observed=True)
         ratio = float(part["test_over_train"].mean())
         for first, second in pairs:
             if first in wide and second in wide:
