@@ -54,6 +54,7 @@ def main() -> None:
     recipes = {name: _recipe(name, options) for name in options.method}
     starts = {}
     if options.pretrained is not None:
+        Path(options.pretrained).mkdir(parents=True, exist_ok=True)
         for name, images in data.items():
             path = Path(options.pretrained) / f"{name}.safetensors"
             starts[name] = shared_pretraining(path, options.network, images.X_train, options.pretrain_steps)

@@ -51,13 +51,13 @@ def run(tables, network, options):
                     task = make_task(table, labels, noise, seed, options.unlabeled, options.kind)
                     if len(np.unique(task.given)) <= task.given.max():
                         continue  # noise has left a class without label
-                    answers = {"network": answer_network(network, table, task, options.draws)} if network else {}
+                    answers = {options.call: answer_network(network, table, task, options.draws)} if network else {}
                     for off in options.told if network else ():
                         name = f"network, told {off:+g}" if off else "network, told"
-                        answers[name] = told_frequencies(task, answers["network"], off)
+                        answers[name] = told_frequencies(task, answers[options.call], off)
                     answers |= answers_of_rivals(options.rivals, task, table.categorical, folds)
                     if options.mean and "curated" in answers:
-                        answers["network and curated"] = (answers["network"] + answers["curated"]) / 2
+                        answers["network and curated"] = (answers[options.call] + answers["curated"]) / 2
                     for name, p in answers.items():
                         scores = scores_of(task, p)
                         if not (name.startswith(("network", "curated")) or (name in SUPERVISED and folds)):
@@ -70,6 +70,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", type=Path, nargs="+", help="files of dips.network._real_tables")
     parser.add_argument("--weights", type=Path, default=SHIPPED)
+    parser.add_argument("--call", default="network", help='the network in the records, such as "network, before"')
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--draws", type=int, default=1)

@@ -51,7 +51,7 @@ sorted(path.name for path in run.folder.iterdir())
 #
 # Which model was kept, and why
 # -----------------------------
-# Four models are compared by cross-validation on the labeled rows, and scored once on rows that were held out.
+# Five models are compared by cross-validation on the labeled rows, and scored once on rows that were held out.
 print("kept:", run.metrics["chosen"])
 pd.Series(run.metrics["validation"], name="validated accuracy").to_frame().round(3)
 
