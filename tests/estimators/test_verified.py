@@ -88,6 +88,13 @@ def test_what_is_not_a_mask_is_refused():
         clf.fit(X, NOISY, verified=WRONG, y_given=NOISY.astype(str))
 
 
+def test_a_label_that_was_mistyped_before_it_was_checked_is_not_known():
+    y, before = np.where(NOISY == 1, "ill", "well"), np.full(60, None, dtype=object)
+    before[7] = "iII"
+    model = CuratedClassifier(small_backbone(), random_state=0).fit(X, y, verified=np.arange(60) == 7, y_given=before)
+    assert model.samples_["verified"].sum() == 1
+
+
 def test_a_row_without_a_label_cannot_be_verified():
     y = np.where(np.arange(60) == 7, -1, NOISY)
     with pytest.raises(InputError, match="verified marks row 7, which has no label"):

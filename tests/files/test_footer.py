@@ -16,8 +16,8 @@ def read(tmp_path, *last, name="table.csv"):
 
 @pytest.mark.parametrize(
     "last",
-    ["Total;181;;", "Total:;;;", "GESAMT;60,33;;", "Sum;181;x;3", "Total;;a;ill", ";Grand Total;;"],
-    ids=["sum", "word alone", "mean", "every cell filled", "gap", "not in the first column"],
+    ["Total;181;;", "Total:;;;", "GESAMT;60,33;;", "Sum;181;x;3", ";Grand Total;;"],
+    ids=["sum", "word alone", "mean", "every cell filled", "not in the first column"],
 )
 def test_a_last_row_that_sums_up_the_others_is_left_out(tmp_path, last):
     table = read(tmp_path, last)
@@ -28,14 +28,21 @@ def test_a_last_row_that_sums_up_the_others_is_left_out(tmp_path, last):
     )
 
 
+def test_a_total_may_be_a_count_with_gaps_beside_it(tmp_path):
+    path = tmp_path / "wards.csv"
+    path.write_text("ward,doctor,nurse,patients\na,X,Y,4\nb,Z,Q,7\nTotal,,,2 wards\n")
+    assert read_table(path).n_rows == 2
+
+
 @pytest.mark.parametrize("last", ["010;181;Total;", "Totalis;;;", "Anna;181;;"])
 def test_other_last_rows_stay_without_a_word(tmp_path, last):
     table = read(tmp_path, last)
     assert (table.n_rows, table.notes) == (4, [])
 
 
-def test_a_row_that_is_only_called_a_total_stays_and_is_said(tmp_path):
-    table = read(tmp_path, "Total;40;a;ill")
+@pytest.mark.parametrize("last", ["Total;40;a;ill", "Total;;a;ill", "Total;40;b;"])
+def test_a_row_that_is_only_called_a_total_stays_and_is_said(tmp_path, last):
+    table = read(tmp_path, last)
     assert table.n_rows == 4
     assert "is called 'Total' and is read as data" in table.notes[-1]
 
@@ -87,3 +94,29 @@ def test_free_text_with_little_beside_it_stays(tmp_path):
     path = tmp_path / "notes.csv"
     path.write_text("note;label\nwell again;well\nstill ill;\n")
     assert read_table(path).n_rows == 2
+
+
+def test_rows_of_which_nothing_but_a_text_is_known_stay(tmp_path):
+    path = tmp_path / "reviews.csv"
+    known = [f"review {i} of somebody,good,me" for i in range(30)]
+    path.write_text("\n".join(["text,label,annotator", *known, *(f"another review {i},," for i in range(3))]) + "\n")
+    table = read_table(path)
+    assert (table.n_rows, table.notes) == (33, [])
+
+
+def test_rows_of_which_only_the_time_is_known_stay(tmp_path):
+    path = tmp_path / "times.csv"
+    times = [f"2024-01-01 {hour:02d}:00" for hour in range(24)]
+    path.write_text("\n".join(["time,a,b", *(f"{t},1,2" for t in times[:20]), *(f"{t},," for t in times[20:])]) + "\n")
+    assert read_table(path).n_rows == 24
+
+
+def test_many_lines_of_text_under_a_table_are_rows(tmp_path):
+    assert read(tmp_path, *(f"see note {i};;;" for i in range(6))).n_rows == 9
+    assert read(tmp_path, *(f"see note {i};;;" for i in range(5))).n_rows == 3
+
+
+def test_any_number_of_empty_rows_is_left_out(tmp_path):
+    table = read(tmp_path, *[";;;"] * 200)
+    assert table.n_rows == 3
+    assert table.notes == [f"The last 200 rows of {table.source} are no rows of the table and are left out."]

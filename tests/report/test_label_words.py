@@ -233,6 +233,13 @@ def test_where_errors_are_known_it_is_said_whom_held_out_labels_favor(settings):
     assert all(s.endswith("what you said of these: accuracy 70.0 %, plain 60.0 %.") for s in said)
 
 
+def test_one_model_alone_is_validated_by_labels_as_given():
+    told = {"made": {"settings": {"trust_label": ["yes"]}}}
+    said = " ".join(score_sentences(scored({"low": 0, "high": 0}, RECALL, name="plain") | told))
+    assert "scores on them favor a model that repeats the errors." in said
+    assert "by validation" not in said
+
+
 @pytest.mark.parametrize("told", [{"no": 0.6}, {"yes": 0.4}])
 def test_the_simplest_answer_is_also_scored_by_known_frequencies(told):
     summary = scored({"low": 0, "high": 0}, RECALL) | {"made": {"settings": {"class_frequency": told}}}

@@ -230,6 +230,9 @@ def test_numbers_and_booleans_of_json_stay_what_they_are(tmp_path):
     path.write_text('{"a": 1, "b": true}\n{"a": 0, "b": false}\n')
     assert relabeled(path, "a", {0: "0"}) == b'{"a": 0, "b": true}\n{"a": 0, "b": false}\n'
     assert relabeled(path, "b", {1: "True"}) == b'{"a": 1, "b": true}\n{"a": 0, "b": true}\n'
+    path.write_text('{"a": 1, "b": true}\n{"a": null, "b": null}\n{}\n')
+    assert relabeled(path, "a", {1: "0", 2: "1"}) == b'{"a": 1, "b": true}\n{"a": 0, "b": null}\n{"a": 1}\n'
+    assert relabeled(path, "b", {1: "True"}) == b'{"a": 1, "b": true}\n{"a": null, "b": true}\n{}\n'
 
 
 def test_labels_cannot_be_written_into_every_format(tmp_path):

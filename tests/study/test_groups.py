@@ -6,6 +6,7 @@ import pytest
 
 from dips import audit, fit
 from dips._beliefs import learning
+from dips._study.between import AFTER, compare_runs
 from dips._study.data import read_data
 from dips._study.settings import Settings
 from dips._study.splits import HoldOut, hold_out, validation_folds
@@ -90,6 +91,29 @@ def test_of_a_rare_class_no_more_is_held_out_where_rows_belong_together(n_ill, h
     split = hold_out(study.target, settings, study.groups)
     assert (table["outcome"][split.test] == "ill").sum() == held_out
     assert (table["outcome"][split.train] == "ill").sum() == n_ill - held_out
+
+
+@pytest.fixture(scope="module")
+def runs_of_visits(tmp_path_factory):
+    """Two runs on one table that hold out the same patients."""
+    home = tmp_path_factory.mktemp("visits")
+    common = {"target": "outcome", "group": "patient_id"}
+    return [fit(VISITS, **common, out=home / keep, keep=keep) for keep in ("plain", "curated")]
+
+
+def test_two_runs_are_compared_by_whole_groups_too(runs_of_visits):
+    plain, curated = runs_of_visits
+    compared = compare_runs(plain, curated)["scores"]["all"][AFTER]
+    within = curated.metrics["test"]["curated"]
+    for metric in ("accuracy", "log_loss"):
+        assert compared[metric]["gain"] == pytest.approx(within[metric]["gain"])
+
+
+def test_few_groups_are_said_to_tell_little_of_others(tmp_path, runs_of_visits):
+    wards = VISITS.assign(ward=[f"W{int(p[1:]) % 5}" for p in VISITS["patient_id"]])
+    warned = fit(wards, target="outcome", group="ward", out=tmp_path / "run", drop="patient_id").metrics["warnings"]
+    assert any("The held-out rows are of only 1 group. So intervals" in w for w in warned)
+    assert not any("The held-out rows are of only" in w for run in runs_of_visits for w in run.metrics["warnings"])
 
 
 def test_a_class_in_one_group_is_refused():

@@ -79,6 +79,14 @@ def test_rows_that_share_their_errors_make_wider_intervals():
     assert found["rows"] <= 75
 
 
+@pytest.mark.parametrize("n_groups", [1, 2, 4])
+def test_few_groups_make_no_interval_of_nothing(n_groups):
+    y, p = example()
+    only, groups = {"accuracy": METRICS["accuracy"]}, np.arange(y.size) % n_groups
+    of_rows, of_groups = (intervals(y, {"plain": p}, 1, "plain", 0, only, each) for each in (None, groups))
+    assert of_groups == of_rows
+
+
 def test_all_right_in_one_group_is_no_proof_either():
     y = np.arange(40) % 2
     only = {"accuracy": METRICS["accuracy"]}

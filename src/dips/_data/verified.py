@@ -79,10 +79,15 @@ def _mask(verified: Any, n: int, n_targets: int) -> Array:
     return np.broadcast_to(mask.reshape(n, -1).astype(bool), (n, n_targets))
 
 
+def _same_kind(labels: list[Any], others: list[Any]) -> bool:
+    """Whether some of them are texts, or none, among both."""
+    return any(isinstance(v, str) for v in labels) == any(isinstance(v, str) for v in others)
+
+
 def _labels_before(y_given: Any, targets: list[Labels]) -> list[Array]:
     """Codes of the labels as they were given; a label that is no class now, or was missing, is not known.
 
-    Refused if none is a class now, such as texts where classes are numbers.
+    Refused if all are of another kind than the classes, such as texts where these are numbers.
     """
     n = targets[0].codes.size
     if y_given is None:
@@ -95,7 +100,7 @@ def _labels_before(y_given: Any, targets: list[Labels]) -> list[Array]:
         known = {label: code for code, label in enumerate(labels.classes.tolist())}
         translated = [known.get(label, UNLABELED) for label in before.classes.tolist()]
         unknown = [label for label in before.classes.tolist() if label != UNLABELED and label not in known]
-        if unknown and max(translated) == UNLABELED:
+        if unknown and max(translated) == UNLABELED and not _same_kind(unknown, labels.classes.tolist()):
             raise InputError(
                 f"y_given holds {unknown[0]!r}, and no label that y has; the classes of y are "
                 f"{some_of(map(repr, known))}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +18,8 @@ _WORDS = {
     "gesamt", "summe", "gesamtsumme", "gesamtergebnis", "insgesamt", "mittelwert", "durchschnitt",
     "total general", "somme", "moyenne", "suma", "totale", "totaal",
 }  # fmt: skip
-_MOST_LINES = 50  # under a table
+_MOST_LINES = 5  # of text under a table; where there are more, they are rows of which nothing else is known
+_USUAL = 0.1  # if more of the first cells above hold a blank, a last one that does is like them
 
 
 def without_footer(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
@@ -31,21 +34,38 @@ def without_footer(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]
 
 def _without_last_lines(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
     """Leave out last rows that are empty, or a sentence in the first of several columns."""
-    n, sentence = columns.num_rows, ""
-    while n > 1 and columns.num_rows - n < _MOST_LINES:
+    n = n_without_empty = columns.num_rows
+    lines: list[str] = []
+    while n > 1:
         cells = [cell for column in columns.columns if (cell := column[n - 1].as_py()) is not None]
-        first = columns.column(0)[n - 1].as_py()
-        is_sentence = len(cells) == 1 and isinstance(first, str) and " " in first.strip() and columns.num_columns > 2
-        if cells and not is_sentence:
+        line = _sentence(cells, columns, n - 1)
+        if cells and not line:
             break
-        n, sentence = n - 1, first.strip() if is_sentence else sentence
+        lines += [line] if line else []
+        n -= 1
+        n_without_empty -= not lines
+    if lines and (len(lines) > _MOST_LINES or _has_sentences(columns.column(0).slice(0, n))):
+        n, lines = n_without_empty, []
     left_out = columns.num_rows - n
     if not left_out or n == 1:
         return columns, []
-    such = f" ({sentence[:40]!r})" if sentence else ""
+    such = f" ({lines[-1][:40]!r})" if lines else ""
     where = "The last row" if left_out == 1 else f"The last {left_out} rows"
     why = "is no row of the table and is" if left_out == 1 else "are no rows of the table and are"
     return columns.slice(0, n), [f"{where} of {source}{such} {why} left out."]
+
+
+def _sentence(cells: list[Any], columns: pa.Table, row: int) -> str:
+    """Return the text with a blank that is alone in its row, in the first of several columns; else an empty one."""
+    first = columns.column(0)[row].as_py()
+    is_alone = len(cells) == 1 and columns.num_columns > 2
+    return first.strip() if is_alone and isinstance(first, str) and " " in first.strip() else ""
+
+
+def _has_sentences(cells: pa.ChunkedArray) -> bool:
+    """Whether texts with a blank are usual here, such as names, remarks or times."""
+    found = pc.sum(pc.match_substring_regex(texts(cells), r"\S\s+\S")).as_py()
+    return found is not None and found > _USUAL * len(cells)
 
 
 def _about_empty_rows(columns: pa.Table, source: str) -> list[str]:
@@ -64,7 +84,8 @@ def _about_empty_rows(columns: pa.Table, source: str) -> list[str]:
 def _without_total(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]:
     """Leave out a last row that is called a total and looks like one; return a note, also where it is only called so.
 
-    It looks like one if it is empty where every other row has something, or holds a sum or a mean.
+    It looks like one if it holds a sum or a mean, or has nothing else, or is empty in two columns where every other row
+    has something: in one, it may be a row without a label.
 
     Examples
     --------
@@ -77,7 +98,8 @@ def _without_total(columns: pa.Table, source: str) -> tuple[pa.Table, list[str]]
     if called is None:
         return columns, []
     n_above = _without_last_lines(columns.slice(0, n), source)[0].num_rows
-    if any(_is_gap(cells, n_above) or _is_sum(cells) for cells in columns.columns):
+    n_gaps = sum(_is_gap(cells, n_above) for cells in columns.columns)
+    if n_gaps > 1 or _is_alone(columns) or any(map(_is_sum, columns.columns)):
         how = "sums up the others and is left out; call it otherwise to keep it"
         return columns.slice(0, n), [f"The last row of {source} ({called!r}) {how}."]
     return columns, [f"The last row of {source} is called {called!r} and is read as data; remove it if it is a total."]
@@ -92,6 +114,10 @@ def _name_of_last_row(columns: pa.Table) -> str | None:
                 is_total = plain(word.rstrip(" :")) in _WORDS
                 return word if is_total and pc.sum(pc.equal(texts(cells), word)).as_py() == 1 else None
     return None
+
+
+def _is_alone(columns: pa.Table) -> bool:
+    return sum(cells[len(cells) - 1].is_valid for cells in columns.columns) == 1
 
 
 def _is_gap(cells: pa.ChunkedArray, n_above: int) -> bool:

@@ -152,12 +152,14 @@ def spliced_json(text: str, column: int, labels: Mapping[int, str | None]) -> st
     """
     objects = list(_objects_of(text))
     name = list(dict.fromkeys(key for _, places in objects for key in places))[column]
+    values = (_VALUES.raw_decode(text, places[name][0])[0] for _, places in objects if name in places)
+    usual = next((value for value in values if value is not None), None)
     pieces, done = [], 0
     for row, label in sorted(labels.items()):
         closing, places = objects[row]
         start, end = places.get(name, (closing, closing))
         old = None if start == end else _VALUES.raw_decode(text, start)[0]
-        new = json.dumps(_like(old, label), ensure_ascii=False)
+        new = json.dumps(_like(usual if old is None else old, label), ensure_ascii=False)
         key = "" if start < end else f"{', ' if places else ''}{json.dumps(name, ensure_ascii=False)}: "
         pieces += [text[done:start], key, new]
         done = end

@@ -124,7 +124,7 @@ def _fit(
     held_out = None
     if split is not None:
         observer.message("training without the held-out labels", 0.1)
-        held_out = scored(album, settings, split.test, state / "held_out", log, observer)
+        held_out = scored(album, settings, split, state / "held_out", log, observer)
     observer.message("training on all labels", 0.1 if split is None else 0.5)
     start = None if held_out is None else held_out.pretrained
     clf = trained(album, settings, None, state / "all", log, observer, start)

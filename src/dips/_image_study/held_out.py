@@ -15,11 +15,11 @@ from dips._image_study.settings import FILE, ImageSettings
 from dips._image_study.training import trained
 from dips._report.score_words import few_verified
 from dips._report.words import amount
+from dips._study.account import GROUP
 from dips._study.metrics import METRICS, intervals, scores_on
 from dips._study.settings import Settings
 from dips._study.splits import HoldOut, hold_out
 from dips._study.warning_log import WarningLog
-from dips._tools.arrays import Rows
 from dips._tools.observer import Observer
 
 NETWORK = "network"
@@ -85,18 +85,21 @@ def _accuracy(scores: dict[str, Any]) -> str:
 
 
 def scored(
-    album: Album, settings: ImageSettings, test: Rows, checkpoint: Path, log: WarningLog, observer: Observer
+    album: Album, settings: ImageSettings, split: HoldOut, checkpoint: Path, log: WarningLog, observer: Observer
 ) -> HeldOut:
     """Train without the held-out labels, and score by them."""
+    test, groups = split.test, split.groups_of_test
     hidden = np.isin(np.arange(len(album.images)), test)
     clf = trained(album, settings, hidden, checkpoint, log, observer)
     p, given = clf.predict_proba(album.images[test]), album.labels.iloc[test]
     codes = np.searchsorted(clf.classes_, given.to_numpy())
     metrics = {name: METRICS[name] for name in _SCORED}
     counts, is_verified, last = np.bincount(codes), album.verified.mask[test], len(clf.classes_) - 1
-    scores = intervals(codes, {NETWORK: p}, last, NETWORK, settings.seed, metrics)[NETWORK]
-    on_verified = scores_on(is_verified, codes, {NETWORK: p}, last, settings.seed, metrics).get(NETWORK, {})
+    scores = intervals(codes, {NETWORK: p}, last, NETWORK, settings.seed, metrics, groups)[NETWORK]
+    on_verified = scores_on(is_verified, codes, {NETWORK: p}, last, settings.seed, metrics, groups).get(NETWORK, {})
     named = {"row": test, FILE: given.index, "given_label": given.to_numpy(), "verified": is_verified}
+    if groups is not None:
+        named[GROUP] = groups
     return HeldOut(
         pd.DataFrame(named).assign(**{f"p({c})": p[:, k] for k, c in enumerate(clf.classes_)}),
         _without_gain(scores),

@@ -17,6 +17,7 @@ from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.early import as_of_now
 from dips._report.label_words import share_in_short
+from dips._report.score_words import expects_truth
 from dips._report.words import (
     SHARES,
     against_plain,
@@ -73,7 +74,7 @@ def template(name: str) -> Template:
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
         against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
-        rows_in_model=rows_in_model,
+        rows_in_model=rows_in_model, expects_truth=expects_truth,
     )  # fmt: skip
     return environment.get_template(name)
 

@@ -58,14 +58,21 @@ def _where_errors_are_known(summary: dict[str, Any], chosen: dict[str, Any]) -> 
     settings = _settings(summary)
     if not (settings.get("trust_label") or settings.get("class_frequency")):
         return []
+    favors = "Held-out labels go wrong as the others do, so scores on them favor a model that repeats the errors."
+    if not expects_truth(summary):
+        return [favors]
     plain = next(m for m in summary["models"] if m["name"] == "plain")
     metric = summary["metric"]
     beside = "" if chosen is plain else f", plain {amount(metric, plain['validation'])}"
     return [
-        "Held-out labels go wrong as the others do, so scores on them favor a model that repeats the errors. Scores by "
-        f"validation take into account what you said of these: {title_of(metric)} "
+        f"{favors} Scores by validation take into account what you said of these: {title_of(metric)} "
         f"{amount(metric, chosen['validation'])}{beside}."
     ]
+
+
+def expects_truth(summary: dict[str, Any]) -> bool:
+    """Whether validation scored by what labels truly may be: it does so to compare models, not for one alone."""
+    return sum(m["validation"] is not None for m in summary["models"]) > 1
 
 
 def few_verified(n: int) -> str:

@@ -40,7 +40,8 @@ _COLUMNS = (
     "round",
     "reason",
 )
-_ADDED_LATER = ("held_out",)
+GROUP = "group_code"  # tells in held_out.parquet which rows belong together, if any do
+_ADDED_LATER = ("held_out", GROUP)
 
 
 def account_of(

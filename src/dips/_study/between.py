@@ -10,6 +10,7 @@ import pandas as pd
 from dips._estimators.reasons import IMAGE
 from dips._report.suspects import is_suspect, suspects_of
 from dips._report.words import chosen_model
+from dips._study.account import GROUP
 from dips._study.metrics import COST, ENOUGH, intervals, metrics_for, read_costs
 from dips._study.run import Run
 from dips._tools.arrays import Array
@@ -143,7 +144,8 @@ def _scores(rows: pd.DataFrame, second: Run, seed: int) -> dict[str, Any] | None
     p = {BEFORE: _answers(rows, classes, " before"), AFTER: _answers(rows, classes, "")}
     costs = read_costs(second.config["settings"].get("costs", {}), classes)
     metrics = metrics_for(costs, decide=second.metrics["metric"] == COST)
-    return {"n": int(codes.size)} | intervals(codes, p, second.summary["positive"], BEFORE, seed, metrics)
+    groups = rows[GROUP].to_numpy() if GROUP in rows else None
+    return {"n": int(codes.size)} | intervals(codes, p, second.summary["positive"], BEFORE, seed, metrics, groups)
 
 
 def _answers(rows: pd.DataFrame, classes: list[str], suffix: str) -> Array:

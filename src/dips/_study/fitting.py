@@ -27,6 +27,7 @@ from dips._study.data import StudyData, read_data
 from dips._study.drift import find_drift
 from dips._study.examples import Examples
 from dips._study.folder import CURVES, RunFolder, fingerprint, how_made
+from dips._study.groups import few_groups_warnings
 from dips._study.importance import importance
 from dips._study.leaks import LeakCheck
 from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
@@ -324,6 +325,7 @@ def _findings(
         warnings=[
             *comparison.warnings.sentences(),
             *class_warnings(account, target.classes),
+            *few_groups_warnings(split.groups_of_test),
             *chance_warnings(kept["test"], target, costs_decide=settings.metric == COST),
             *([] if drift is None else drift.warnings()),
         ],
@@ -364,7 +366,7 @@ def _write(
     samples = _plain_columns(findings.account)
     write_frame(samples, staging / "samples.parquet")
     write_frame(samples, staging / "samples.csv")
-    write_frame(held_out_frame(findings, comparison), staging / "held_out.parquet")
+    write_frame(held_out_frame(findings, comparison, split), staging / "held_out.parquet")
     write_json(staging / "metrics.json", metrics_record(findings, comparison, split))
     summary = without_nan(summarize(findings))
     write_json(staging / "report.json", summary, indent=None)

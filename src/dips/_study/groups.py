@@ -17,7 +17,8 @@ from dips._files.read import Table
 from dips._files.values import is_text, texts
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array
-from dips._tools.wording import option
+from dips._tools.resampling import are_too_few
+from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
 _WHO = {"pat", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
@@ -92,6 +93,17 @@ def group_notes(n_values: dict[str, int], n_rows: int) -> list[str]:
         f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows with the same value belong together, use "
         f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
         for name, n in n_values.items()
+    ]
+
+
+def few_groups_warnings(of_test: Array | None) -> list[str]:
+    """Warn where the held-out rows are of too few groups to say how much other groups would change the scores."""
+    if of_test is None or not are_too_few(of_test):
+        return []
+    n = counted(_count(of_test), "group")
+    return [
+        f"The held-out rows are of only {n}. So intervals of the scores tell what other rows of these groups would "
+        "change, not what other groups would, which may be far more."
     ]
 
 

@@ -172,7 +172,7 @@ def intervals(
     """Every metric of every model, and its gain over the baseline, each with an interval.
 
     Returns model → metric → {"value", "low", "high", "gain": {...}}; models are compared on the same resamples. Rows of
-    one group, which may share their errors, are drawn together.
+    one group, which may share their errors, are drawn together, unless groups are too few.
     """
     rng = np.random.default_rng(seed)
     n = codes.size

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dips._report import TableFindings
-from dips._study.account import id_columns
+from dips._study.account import GROUP, id_columns
 from dips._study.candidates import CANDIDATES
 from dips._study.compare import Comparison
 from dips._study.splits import HoldOut
@@ -73,10 +73,12 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: HoldO
     }
 
 
-def held_out_frame(findings: TableFindings, comparison: Comparison) -> pd.DataFrame:
+def held_out_frame(findings: TableFindings, comparison: Comparison, split: HoldOut) -> pd.DataFrame:
     """The held-out rows, and what the chosen kind of model, not trained on them, says: one column per class."""
     part = findings.account.iloc[findings.test_rows]
     named = {name: part[name] for name in ("row", *id_columns(findings.ids).values(), "given_label", "verified")}
+    if split.groups_of_test is not None:
+        named[GROUP] = pd.Series(split.groups_of_test, part.index)
     p = findings.test_probabilities[comparison.chosen]
     return pd.DataFrame(named).assign(**{f"p({c})": p[:, k] for k, c in enumerate(findings.target.classes)})
 

@@ -231,11 +231,13 @@ def path_of(name: str, given: Any) -> str | None:
     raise SettingsError(f"{option(name)} takes a file, so that the study can be repeated; save the {kind} first.")
 
 
-def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW") -> dict[str, str]:
-    """Return a mapping, from one or from texts such as ``Y=yes``."""
+def _pairs(
+    name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD=NEW", at_last: bool = False
+) -> dict[str, str]:
+    """Return a mapping, from one or from texts such as ``Y=yes``, divided at the first "=" or at the last."""
     if isinstance(given, Mapping):
         return {_written(old): str(new) for old, new in given.items()}
-    pairs = [pair.partition("=") for pair in several(given)]
+    pairs = [pair.rpartition("=") if at_last else pair.partition("=") for pair in several(given)]
     for old, mark, new in pairs:
         if not (old and mark and new):
             raise SettingsError(f"{option(name)} takes {form}; got {old + mark + new!r}.")
@@ -248,7 +250,7 @@ def _pairs(name: str, given: Mapping[str, Any] | Iterable[str], form: str = "OLD
 
 
 def _numbers_by_label(name: str, given: Mapping[str, float] | Iterable[str], form: str) -> dict[str, float]:
-    pairs = _pairs(name, given, form)
+    pairs = _pairs(name, given, form, at_last=True)  # a label such as "<=50K" has one, a number has none
     try:
         return {label: float(number) for label, number in pairs.items()}
     except ValueError:

@@ -8,20 +8,30 @@ import numpy as np
 
 from dips._tools.arrays import Array
 
+_ENOUGH_GROUPS = 5  # of fewer, resamples are so alike that any difference would look certain
+
+
+def are_too_few(groups: Array | None) -> bool:
+    """Whether there are groups, and too few of them to draw from."""
+    return groups is not None and np.unique(groups).size < _ENOUGH_GROUPS
+
 
 def resamples(n_rows: int, rng: np.random.Generator, times: int, groups: Array | None = None) -> Iterator[Array]:
     """Yield so many weights of the rows, as :func:`resample_weights`; rows of one group (n_rows,) are drawn together.
 
+    Where groups are too few, rows are drawn one by one.
+
     Examples
     --------
-    >>> (weights,) = resamples(4, np.random.default_rng(1), 1, groups=np.array([7, 7, 7, 9]))
+    >>> (weights,) = resamples(10, np.random.default_rng(1), 1, groups=np.array([7, 7, 7, 0, 1, 2, 3, 4, 5, 6]))
     >>> bool(weights[0] == weights[1] == weights[2])
     True
     """
-    codes = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
-    n_drawn = n_rows if groups is None else int(codes.max(initial=-1)) + 1
+    if groups is None or are_too_few(groups):
+        groups = np.arange(n_rows)
+    distinct, codes = np.unique(groups, return_inverse=True)
     for _ in range(times):
-        yield resample_weights(n_drawn, rng)[codes]
+        yield resample_weights(distinct.size, rng)[codes]
 
 
 def resample_weights(n_rows: int, rng: np.random.Generator) -> Array:
