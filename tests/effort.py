@@ -35,7 +35,7 @@ def whole_effort():
 def quick_studies():
     """Studies with small models, few folds and resamples: most tests of them need no better ones."""
     with little_effort(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=12, max_depth=3)))
+        patch.setattr(XGBoost, "default", staticmethod(lambda n_labels=0: XGBClassifier(n_estimators=12, max_depth=3)))
         patch.setattr("dips._study.splits._FEW", 0)  # three folds
         patch.setattr("dips._study.metrics._N_RESAMPLES", 60)
         patch.setattr("dips._study.compare._N_RESAMPLES", 60)

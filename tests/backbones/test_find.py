@@ -138,7 +138,7 @@ class Plugin(Backbone):
     name = "novel"
 
     @staticmethod
-    def default():
+    def default(n_labels=0):
         return Novel()
 
 
@@ -201,6 +201,14 @@ def test_default_estimators_are_those_of_the_families_that_suggest_one():
     for name in _registry.default_names():
         if find_spec(name):
             assert find_backbone(default_estimator(name)).name == name
+
+
+@pytest.mark.parametrize("name", _registry.default_names())
+def test_thousands_of_labels_get_a_larger_model(name):
+    pytest.importorskip(name)
+    few, many = (default_estimator(name, n_labels=n).get_params() for n in (400, 10_000))
+    assert few == default_estimator(name).get_params()
+    assert many["learning_rate"] > few["learning_rate"]
 
 
 @pytest.mark.parametrize("name", ["forest", "torch"])

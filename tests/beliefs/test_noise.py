@@ -7,6 +7,7 @@ from scipy.special import softmax
 from dips._beliefs.hypotheses import symmetric_noise
 from dips._beliefs.noise import Calibration, calibrate_panels, estimate_noise, evidence, likely_range
 from dips._beliefs.transitions import transition
+from dips._data.known import Known
 from dips._data.verified import Verified
 
 
@@ -91,11 +92,24 @@ def test_the_likely_range_holds_the_best_rate_however_much_worse_the_others_are(
 
 
 def test_many_labels_are_judged_by_a_sample(monkeypatch):
-    monkeypatch.setattr("dips._beliefs.noise._MAX_ROWS", 300)
+    monkeypatch.setattr("dips._beliefs.noise._ENOUGH_ROWS", 300)
     p, _, labels = made(3000, 2, 0.2)
     noise, panels = estimate_noise([p], labels, np.random.RandomState(0))
     assert noise.mean == pytest.approx(0.2, abs=0.1)
     assert panels[0]([p]).shape == (3000, 2)
+
+
+def test_chance_does_not_decide_what_is_told_of_a_rare_class():
+    """A hundred rows of 20,000 are of it, and known to be twice as many: a sample of 4,000 would see twenty."""
+    rng = np.random.RandomState(0)
+    y = (np.arange(20_000) < 200).astype(int)
+    score = np.clip(rng.normal(6 * y - 6, 1.2), -8, 4)
+    p = 1 / (1 + np.exp(-np.column_stack([-score, score])))
+    labels = np.where(rng.rand(y.size) < 0.5, 0, y)
+    known = Known(np.array([False, True]), np.array([0.99, 0.01]))
+    found = [estimate_noise([p], labels, np.random.RandomState(seed), known=known)[0].mean for seed in range(3)]
+    assert np.ptp(found) < 1e-9
+    assert found[0] == pytest.approx((labels != y).mean(), rel=0.5)
 
 
 def test_rates_that_are_hardly_possible_are_not_heard():

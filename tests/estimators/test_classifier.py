@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier
 
-from dips import PseudoLabelClassifier, SelfTrainingClassifier, SemiSupervisedKFold
+from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, SemiSupervisedKFold
 from dips.curators import DIPS
 from dips.datasets import flip_labels, make_quadrants
 from dips.labelers import UPS
@@ -349,3 +349,13 @@ def test_a_label_that_is_missing_in_samples_is_none(model, names):
     assert set(labels.dtypes) == {np.dtype(object)}
     assert labels["given_label"].tolist() == y.tolist()
     assert all(label is None or label in names for column in labels for label in labels[column])
+
+
+@pytest.mark.parametrize("n_labels", [400, 3200])
+def test_the_default_estimator_grows_with_the_labels_not_with_the_rows(n_labels):
+    X = np.random.RandomState(0).normal(size=(3300, 2))
+    y = np.where(np.arange(3300) < n_labels, X[:, 0] > 0, -1)
+    for model in (PseudoLabelClassifier(curator="none", n_rounds=1, random_state=0), CuratedClassifier(curator="none")):
+        rows = slice(None) if isinstance(model, PseudoLabelClassifier) else slice(n_labels)
+        fitted = model.fit(X[rows], y[rows]).estimator_
+        assert fitted.get_params()["max_depth"] == (4 if n_labels > 3000 else 3)

@@ -19,7 +19,9 @@ from dips._tools.threads import one_blas_thread
 
 _LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
 _LEAST_SEEN = 1e-12  # a wrong label that was found excludes rate 0, but must not break its likelihood
-_MAX_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them
+_ENOUGH_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them,
+_ENOUGH_OF_CLASS = 400  # unless few of them are of some class
+_MOST_CELLS = 100_000  # rows times classes
 
 # Chosen on seven tables and checked on three others; docs/results.md has the figures.
 _TEMPERATURE = 5.0  # nats of log likelihood that a teacher may fall behind before its weight shrinks by e
@@ -134,8 +136,9 @@ def calibrate_panels(
 ) -> list[Panel]:
     """Return the panel of teachers under each hypothesis."""
     verified = verified or Verified.nothing(labels.size)
-    if labels.size > _MAX_ROWS:
-        rows = rng.choice(labels.size, _MAX_ROWS, replace=False)
+    n_rows = rows_of_estimate(np.bincount(labels, minlength=answers[0].shape[1]))
+    if labels.size > n_rows:
+        rows = rng.choice(labels.size, n_rows, replace=False)
         answers, labels, verified = [p[rows] for p in answers], labels[rows], verified.at(rows)
     usual = [p.mean(axis=0) for p in answers]
     said = [evidence(p, each).T for p, each in zip(answers, usual, strict=True)]  # (C, n) of each teacher
@@ -149,6 +152,21 @@ def calibrate_panels(
             panel, ends[each.kind] = _calibrate_panel(said, usual, seen, each.frequencies, starts)
             panels.append(panel)
     return panels
+
+
+def rows_of_estimate(counts: Array) -> int:
+    """Return how many rows to estimate the noise from, for labels of these counts (C,): more where a class is rare.
+
+    Of a class with few rows in the estimate, chance would decide how many of its labels look wrong.
+
+    Examples
+    --------
+    >>> [rows_of_estimate(np.array(counts)) for counts in ([50_000, 50_000], [9_800, 200], [990_000, 10_000])]
+    [4000, 10000, 40000]
+    """
+    n, rarest = int(counts.sum()), int(counts[counts > 0].min())
+    wanted = max(_ENOUGH_ROWS, min(_ENOUGH_OF_CLASS * n // rarest, _MOST_CELLS // counts.size))
+    return min(n, wanted)
 
 
 def seen_through(T: Array, labels: Array, verified: Verified) -> Array:

@@ -46,7 +46,8 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator : classifier, default=None
         The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
-        training need one that is trained step by step. None is XGBoost with slow, shallow trees.
+        training need one that is trained step by step. None is XGBoost, slow and
+        shallow for a few hundred labels, larger for thousands: :func:`~dips.backbones.default_estimator`.
     curator : str, Curator or callable, default="auto"
         What judges the labels; see :class:`~dips.PseudoLabelClassifier`.
     track : sequence of int, default=()
@@ -126,8 +127,8 @@ class CuratedClassifier(CuratingClassifier):
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
-            estimator, fit_params = absorbed(check_estimator_parameter(self.estimator), fit_params)
             targets = check_targets(self, X, y, all_labeled=all_labeled)
+            estimator, fit_params = absorbed(check_estimator_parameter(self.estimator, targets), fit_params)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
             known = check_known(curators[0], targets, checked, self._told)

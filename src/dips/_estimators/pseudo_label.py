@@ -58,7 +58,8 @@ class PseudoLabelClassifier(CuratingClassifier):
     ----------
     estimator : classifier, default=None
         The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
-        training need one that is trained step by step. None is XGBoost with slow, shallow trees.
+        training need one that is trained step by step. None is XGBoost, slow and
+        shallow for a few hundred labels, larger for thousands: :func:`~dips.backbones.default_estimator`.
     labeler : str, Labeler or callable, default="auto"
         Proposes pseudo-labels: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
         :class:`~dips.labelers.Candidates` that returns positions and labels. "auto" needs none under beliefs, which
@@ -200,8 +201,8 @@ class PseudoLabelClassifier(CuratingClassifier):
         with self._observer() as observer, all_or_nothing(self):
             # Validate: whatever can be refused is refused before any training.
             routed = routed_to_backbone(self, fit_params)
-            estimator, routed = absorbed(check_estimator_parameter(self.estimator), routed)
             targets = check_targets(self, X, y)
+            estimator, routed = absorbed(check_estimator_parameter(self.estimator, targets), routed)
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             labeler = resolve_labeler(self.labeler, curators[0], self.curate)
             plan = RoundPlan.of(self.n_rounds, self.grow, self.curate)

@@ -26,14 +26,14 @@ from dips.backbones import default_estimator, find_backbone
 from dips.exceptions import InputError, InputTypeError
 
 
-def or_default(estimator: BaseEstimator | None) -> BaseEstimator:
-    """Return the estimator that a user gave, or the default one if that is None."""
-    return default_estimator() if estimator is None else estimator
+def or_default(estimator: BaseEstimator | None, n_labels: int = 0) -> BaseEstimator:
+    """Return the estimator that a user gave, or the default one for so many labels if that is None."""
+    return default_estimator(n_labels=n_labels) if estimator is None else estimator
 
 
-def check_estimator_parameter(estimator: BaseEstimator | None) -> BaseEstimator:
-    """Return the estimator to clone and fit; refuse one without probabilities."""
-    estimator = or_default(estimator)
+def check_estimator_parameter(estimator: BaseEstimator | None, targets: list[Labels]) -> BaseEstimator:
+    """Return the estimator to clone and fit on these targets; refuse one without probabilities."""
+    estimator = or_default(estimator, min(int(labels.is_labeled.sum()) for labels in targets))
     if isinstance(estimator, type):
         raise InputTypeError(
             f"estimator must be an object; got the class {estimator.__name__}. Write {estimator.__name__}()."

@@ -63,8 +63,8 @@ class Backbone:
         return cls()
 
     @staticmethod
-    def default() -> BaseEstimator:
-        """Return the unfitted estimator to use where the user names the family and no settings."""
+    def default(n_labels: int = 0) -> BaseEstimator:
+        """Return the unfitted estimator to use for so many labels where the user names the family and no settings."""
         raise NotImplementedError
 
     def fit(

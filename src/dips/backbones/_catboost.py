@@ -15,6 +15,7 @@ from dips._dynamics import Watch
 from dips._forest import Leaves
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, random_tree_parameters
+from dips.backbones._boosting import size_for
 from dips.backbones._catboost_tables import as_catboost_reads
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_catboost import check_catboost
@@ -35,11 +36,18 @@ class CatBoost(StagedBackbone):
     threads = "thread_count"
 
     @staticmethod
-    def default() -> BaseEstimator:
-        """Slow, shallow trees."""
+    def default(n_labels: int = 0) -> BaseEstimator:
+        """Slow, shallow trees; for thousands of labels, a larger model."""
         from catboost import CatBoostClassifier
 
-        return CatBoostClassifier(iterations=200, learning_rate=0.05, depth=4, allow_writing_files=False, verbose=False)
+        size = size_for(n_labels)
+        return CatBoostClassifier(
+            iterations=size.n_trees,
+            learning_rate=size.learning_rate,
+            depth=size.depth + 1,  # its trees are symmetric
+            allow_writing_files=False,
+            verbose=False,
+        )
 
     def fit(
         self,

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from dips._forest import Forest
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, normalized, probabilities, random_tree_parameters
+from dips.backbones._boosting import size_for
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_lightgbm import check_lightgbm
 from dips.exceptions import InputError
@@ -48,12 +49,18 @@ class LightGBM(StagedBackbone):
     threads = "n_jobs"
 
     @staticmethod
-    def default() -> BaseEstimator:
-        """Slow, small, subsampled trees."""
+    def default(n_labels: int = 0) -> BaseEstimator:
+        """Slow, small, subsampled trees; for thousands of labels, a larger model."""
         from lightgbm import LGBMClassifier
 
+        size = size_for(n_labels)
         return LGBMClassifier(
-            n_estimators=200, learning_rate=0.05, num_leaves=15, subsample=0.8, subsample_freq=1, verbosity=-1
+            n_estimators=size.n_trees,
+            learning_rate=size.learning_rate,
+            num_leaves=2 ** (size.depth + 1) - 1,
+            subsample=0.8,
+            subsample_freq=1,
+            verbosity=-1,
         )
 
     def check(self, estimator: BaseEstimator) -> None:

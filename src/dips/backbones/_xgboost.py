@@ -14,6 +14,7 @@ from dips._dynamics import Watch
 from dips._forest import Forest, ubjson
 from dips._tools.arrays import Array
 from dips.backbones._base import StagedBackbone, TableBatches, probabilities, random_tree_parameters
+from dips.backbones._boosting import size_for
 from dips.backbones._registry import register_backbone
 from dips.backbones._stored_xgboost import check_xgboost
 from dips.backbones._xgboost_categories import with_known_categories
@@ -34,11 +35,14 @@ class XGBoost(StagedBackbone):
     threads = "n_jobs"
 
     @staticmethod
-    def default() -> BaseEstimator:
-        """Slow, shallow, subsampled trees."""
+    def default(n_labels: int = 0) -> BaseEstimator:
+        """Slow, shallow, subsampled trees; for thousands of labels, a larger model."""
         from xgboost import XGBClassifier
 
-        return XGBClassifier(n_estimators=200, learning_rate=0.05, max_depth=3, subsample=0.8)
+        size = size_for(n_labels)
+        return XGBClassifier(
+            n_estimators=size.n_trees, learning_rate=size.learning_rate, max_depth=size.depth, subsample=0.8
+        )
 
     def check(self, estimator: BaseEstimator) -> None:
         """Refuse settings without a sequence of checkpoints or without probabilities."""
