@@ -13,7 +13,6 @@ from dips._tools.wording import option
 _NEAR_0 = 0.005  # rounds to 0 %
 _ANYTHING = 0.45  # wrong labels; where 0 and this share explain the labels equally well, nothing is known of them
 _LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
-_WIDE = 0.1  # wrong labels; where 0 and this share are possible, what users know would help
 _DANGER = 0.5  # of a class's labels
 _FAR_ABOVE = 2.0  # times the share among the other classes
 _LEAST_SHARE, _FEW_SUSPECTS = 0.2, 3  # below, a class is not called in danger
@@ -71,19 +70,20 @@ def first_looks(interval: Sequence[float] | None) -> str:
 
 
 def what_to_tell(interval: Sequence[float] | None, settings: Mapping[str, Any]) -> str:
-    """Say what users may know of the errors, where labels tell little and nothing was told.
+    """Say what users may know of the errors, where labels may be right and nothing was told.
 
     Examples
     --------
-    >>> what_to_tell((0.0, 0.2), {})[:26], what_to_tell((0.1, 0.2), {}), what_to_tell((0, 0.2), {"trust_label": ["a"]})
-    ('If a label is never wrong,', '', '')
+    >>> what_to_tell((0.0, 0.03), {})[:27], what_to_tell((0.1, 0.2), {}), what_to_tell((0, 0.2), {"trust_label": ["a"]})
+    ('More labels may be wrong if', '', '')
     """
     was_told = settings.get("trust_label") or settings.get("class_frequency")
-    if was_told or interval is None or interval[0] >= _NEAR_0 or interval[1] < _WIDE:
+    if was_told or interval is None or interval[0] >= _NEAR_0:
         return ""
     return (
-        f"If a label is never wrong, or you know how often each class truly occurs, say so ({option('trust_label')}, "
-        f"{option('class_frequency')}): labels alone hardly show errors that go one way."
+        "More labels may be wrong if one class is mistaken for another, which labels alone hardly show. If a label is "
+        f"never wrong, or you know how often each class truly occurs, say so ({option('trust_label')}, "
+        f"{option('class_frequency')})."
     )
 
 
