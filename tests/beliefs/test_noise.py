@@ -147,3 +147,11 @@ def test_calibration_ends_where_the_gradient_is_zero(n_classes):
         assert loss(best.slope + step, best.offsets) > least
         for c in range(n_classes):
             assert loss(best.slope, best.offsets + step * np.eye(n_classes)[c]) > least
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.12, 0.25])
+def test_of_many_labels_rates_between_those_of_few_are_found(rate):
+    p, _, labels = made(20_000, 2, rate)
+    noise, _ = estimate_noise([p], labels, np.random.RandomState(0))
+    assert noise.mean == pytest.approx(rate, abs=0.015)
+    assert noise.low <= rate <= noise.high < rate + 0.05

@@ -117,7 +117,8 @@ def test_the_only_row_of_a_class_is_not_called_none_of_1():
 def unwatched(quick):
     """An audit with a classifier that has no checkpoints."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dips._study.candidates.default_estimator", lambda name, n_labels: LogisticRegression(max_iter=500))
+        linear = LogisticRegression(max_iter=500)
+        patch.setattr("dips._study.candidates.default_estimator", lambda name, n_labels: linear)
         yield audit(patients(n=150, n_labeled=150)[0], target="outcome")
 
 

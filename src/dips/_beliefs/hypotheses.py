@@ -25,6 +25,7 @@ EVEN = (SYMMETRIC, PROPORTIONAL, ONE_SIDED)  # kinds that labels need not speak 
 RATES = (0.0, 0.03, 0.06, 0.1, 0.14, 0.18, 0.22, 0.27, 0.32, 0.37, 0.42, 0.46)
 MORE_RATES = (0.52, 0.58)  # with more than two classes the truth can still be the most frequent label
 UNEVEN_RATES = (0.06, 0.18, 0.3, 0.42)  # of the class that is met most
+_MANY_LABELS = 4_000  # tell rates apart that are nearer to each other
 _MOST_UNEVEN = 10  # classes, beyond which one class alone explains little, and to try each would cost much
 
 # Chosen on seven tables and checked on three others; docs/results.md has the figures.
@@ -71,6 +72,8 @@ def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
     """Return what the noise of these labels may be, even noise first, rates of a kind from low to high."""
     found = frequencies_of(labels, n_classes)
     rates = np.array(RATES if n_classes == 2 else RATES + MORE_RATES)
+    if labels.size > _MANY_LABELS:
+        rates = halved(rates)
     even = [symmetric_noise(rate, labels, n_classes) for rate in rates]
     if n_classes > 2:  # of two classes, both kinds are the same
         even += [Hypothesis(in_proportion(rate, found), float(rate), found, PROPORTIONAL) for rate in rates]
@@ -79,6 +82,17 @@ def make_hypotheses(labels: Array, n_classes: int) -> list[Hypothesis]:
     if n_classes > _MOST_UNEVEN:
         return even
     return even + [h for kind, matrices in _uneven_kinds(found) for h in _uneven_noise(kind, matrices, found)]
+
+
+def halved(rates: Array) -> Array:
+    """Return the rates and those half-way between them.
+
+    Examples
+    --------
+    >>> halved(np.array([0.0, 0.1, 0.3])).round(2)
+    array([0.  , 0.05, 0.1 , 0.2 , 0.3 ])
+    """
+    return np.interp(np.arange(2 * rates.size - 1) / 2, np.arange(rates.size), rates)
 
 
 def mistaken(c: int) -> str:

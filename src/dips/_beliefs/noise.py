@@ -19,9 +19,8 @@ from dips._tools.threads import one_blas_thread
 
 _LEAST_PROBABILITY = 1e-3  # how sure a teacher can be that a row is not of a class
 _LEAST_SEEN = 1e-12  # a wrong label that was found excludes rate 0, but must not break its likelihood
-_ENOUGH_ROWS = 4_000  # the noise model has few parameters, and more rows hardly sharpen them,
-_ENOUGH_OF_CLASS = 400  # unless few of them are of some class
-_MOST_CELLS = 100_000  # rows times classes
+_ENOUGH_ROWS, _ENOUGH_OF_CLASS = 20_000, 400  # to estimate the noise from
+_MOST_CELLS, _LEAST_ROWS = 100_000, 4_000  # rows times classes, which take time; and rows all the same
 
 # Chosen on seven tables and checked on three others; docs/results.md has the figures.
 _TEMPERATURE = 5.0  # nats of log likelihood that a teacher may fall behind before its weight shrinks by e
@@ -30,6 +29,7 @@ _OFFSET_PRECISION = 4.0  # of its class offsets around 0
 _MIN_SLOPE, _MAX_SLOPE = 0.02, 6.0
 _HEARD = 1e-3  # hypotheses that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
+_ROWS_OF_DROP = 4_000  # with more, what teachers misjudge weighs more than chance, and it grows with the rows
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ def estimate_noise(
     log_likelihood = np.array([p.log_likelihood + h.log_counts for p, h in zip(panels, hypotheses, strict=True)])
     probability, rates = posterior(hypotheses, log_likelihood), np.array([h.rate for h in hypotheses])
     range_of = _range_of_even if known is None else _range_of_all
-    low, high = range_of(hypotheses, log_likelihood)
+    n_rows = rows_of_estimate(np.bincount(labels, minlength=n_classes))
+    low, high = range_of(hypotheses, log_likelihood / max(1.0, n_rows / _ROWS_OF_DROP))
     mean = float(probability @ rates)
     return NoiseRate(mean, min(low, mean), max(high, mean), hypotheses, probability), panels
 
@@ -162,11 +163,11 @@ def rows_of_estimate(counts: Array) -> int:
     Examples
     --------
     >>> [rows_of_estimate(np.array(counts)) for counts in ([50_000, 50_000], [9_800, 200], [990_000, 10_000])]
-    [4000, 10000, 40000]
+    [20000, 10000, 40000]
     """
     n, rarest = int(counts.sum()), int(counts[counts > 0].min())
-    wanted = max(_ENOUGH_ROWS, min(_ENOUGH_OF_CLASS * n // rarest, _MOST_CELLS // counts.size))
-    return min(n, wanted)
+    wanted = max(_ENOUGH_ROWS, _ENOUGH_OF_CLASS * n // rarest)
+    return min(n, wanted, max(_LEAST_ROWS, _MOST_CELLS // counts.size))
 
 
 def seen_through(T: Array, labels: Array, verified: Verified) -> Array:
