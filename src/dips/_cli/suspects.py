@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dips._cli.console import make_table, output
-from dips._estimators.reasons import IMAGE, ROW, reason
+from dips._estimators.reasons import IMAGE, ROW, reason, whole_percent
 from dips._tools.names import beside
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _besides(suspect: pd.Series, unit: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return "–" if share != share else f"{100 * share:.0f} %"
+    return "–" if share != share else f"{whole_percent(share)} %"
 
 
 def _or_dash(value: object) -> str:
