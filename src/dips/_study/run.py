@@ -17,7 +17,6 @@ from jinja2 import TemplateError
 from dips._estimators.plots import draw_calibration
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
-from dips._report.suspects import suspects_of
 from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
@@ -114,10 +113,6 @@ class Run(Pictured):
     def report(self) -> Path:
         """The report."""
         return self.folder / "report.html"
-
-    def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
-        return suspects_of(self.samples, order)
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Draw what the models said of the held-out rows against their labels; return the axes."""
