@@ -51,7 +51,7 @@ class SavedModel:
     backbone : the fitted estimator
     classes : labels, in the order of the probabilities
     preparation : turns tables into numbers and knows the schema of the input; None if the input is a matrix
-    categories : those that :class:`~dips._data.encoder.TableEncoder` learned, one entry per column of a matrix
+    categories : those that the columns of a matrix had in the training, one entry per column; None for numbers
     about : the target, the settings and other facts worth keeping
     columns : names of the columns of a matrix, where the table of the training had names
     notes : remarks on the table that was read last
