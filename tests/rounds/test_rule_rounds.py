@@ -42,8 +42,8 @@ def both_ways(patients, tmp_path, sample_weight=None, verified=None, groups=None
     more = {"sample_weight": sample_weight, "verified": verified}
     kept = PseudoLabelClassifier(**{"estimator": SMALL_XGBOOST, "n_rounds": 4, "random_state": 0} | settings)
     ruled = clone(kept)
-    kept.keep_together(groups).fit(X, y, ParquetPool(folder), **more)
-    ruled.keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
+    kept._keep_together(groups).fit(X, y, ParquetPool(folder), **more)
+    ruled._keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
     ruled.write_samples(tmp_path / "account")
     return kept, ruled, pq.read_table(tmp_path / "account").to_pandas()
 

@@ -66,7 +66,7 @@ class Trained(Candidate):
         curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:
             alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
-            alone.keep_together(examples.groups_at(labeled)).tell(examples.known)
+            alone._keep_together(examples.groups_at(labeled))._tell(examples.known)
             return alone.fit(
                 examples.X[labeled], examples.codes[labeled], verified=checked.mask, y_given=checked.before
             )
@@ -75,7 +75,7 @@ class Trained(Candidate):
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
         known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
-        model.keep_together(examples.groups_at(rows)).tell(examples.known)
+        model._keep_together(examples.groups_at(rows))._tell(examples.known)
         return model.fit(
             examples.X[rows],
             np.where(known, examples.codes[rows], UNLABELED),
