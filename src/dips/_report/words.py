@@ -13,7 +13,7 @@ from dips._report.label_words import (
     what_to_tell,
     worth_in_words,
 )
-from dips._tools.wording import counted
+from dips._tools.wording import counted, option
 
 SHARES = ("accuracy", "balanced_accuracy")
 _OF_ONE_CLASS = ("f1", "average_precision")  # where there are two
@@ -80,7 +80,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     if labels["share_wrong"] is None and labels["n_suspects"] > 0.5 * rows["labeled"]:
         steps.append(
             f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: more than half "
-            "of the labels are suspect. Leave out --curator: the default adapts."
+            f"of the labels are suspect. Leave out {option('curator')}: the default adapts."
         )
     chosen = chosen_model(summary)
     if labels["n_suspects"]:
@@ -93,9 +93,9 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(
-            f"{look} Choose the right label under 'corrected', save the corrections, and run the command again with "
-            "`--corrections corrections.csv`: checked labels are not doubted again, and the others are judged better."
-            f"{one_by_one}"
+            f"{look} Choose the right label under 'corrected', save the corrections, and run again with "
+            f"`{option('corrections', 'corrections.csv')}`: checked labels are not doubted again, and the others are "
+            f"judged better.{one_by_one}"
         )
     if tell := what_to_tell(labels.get("interval"), summary["made"]["settings"]):
         steps.append(tell)
@@ -104,7 +104,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         if column["alone"]:
             steps.append(
                 f"Check {column['name']}: it predicts the label almost on its own. If it is only known after the "
-                "outcome, leave it out with --drop."
+                f"outcome, leave it out with {option('drop', column['name'])}."
             )
     if chosen and rows["test"] < 300:
         steps.append(
@@ -165,7 +165,7 @@ def rows_in_model(summary: dict[str, Any]) -> str:
     trained = "curated_pseudo" if summary["rows"]["unlabeled"] else "curated"
     return (
         "The model folder holds rows of this table with their labels, because the network reads them each time that it "
-        f"predicts. Whoever has the folder can read them; --keep {trained} keeps a trained model without rows."
+        f"predicts. Whoever has the folder can read them; {option('keep', trained)} keeps a trained model without rows."
     )
 
 
@@ -176,7 +176,7 @@ def _why_to_wait(chosen: dict[str, Any], metric: str) -> str:
     return (
         "Check some suspect labels before you use the model: validation preferred it, but on the held-out labels as "
         f"given its {title_of(metric)} is clearly worse than the plain model's. If most suspects turn out to be right, "
-        "keep the plain model with `--keep plain`."
+        f"keep the plain model with `{option('keep', 'plain')}`."
     )
 
 
