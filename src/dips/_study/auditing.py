@@ -16,9 +16,10 @@ from dips._files.prepare import Preparation
 from dips._report import TableFindings, summarize
 from dips._report.segments import class_warnings
 from dips._review.notebook import NotebookReview
-from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
+from dips._study.account import account_of
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import StudyData, read_data
+from dips._study.judging import share_wrong, uneven_values, watched_model
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
@@ -192,16 +193,16 @@ def _judged(study: StudyData, settings: Settings, command: str | None) -> TableF
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
     uneven = uneven_values(judge, study, settings.seed)
-    noise = noise_estimate(judge, uneven)
-    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise)
+    noise_rate, noise_interval = share_wrong(judge, uneven)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise_rate)
     account = account_of(
         judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=settings.order
     )
     return TableFindings(
         **study.to_report(),
         account=account,
-        noise_rate=noise,
-        noise_interval=noise_interval(judge, uneven),
+        noise_rate=noise_rate,
+        noise_interval=noise_interval,
         X=X,
         judge=judge,
         watched=watched,
