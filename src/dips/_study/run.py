@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,6 +16,7 @@ from jinja2 import TemplateError
 from dips._estimators.plots import draw_calibration
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
+from dips._persistence.model import read_record
 from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
@@ -71,12 +71,12 @@ class Run(Pictured):
     @cached_property
     def config(self) -> dict[str, Any]:
         """How the run was made."""
-        return self._json(MARK)
+        return read_record(self.folder / MARK)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Scores of the comparison."""
-        return self._json("metrics.json")
+        return read_record(self.folder / "metrics.json")
 
     @property
     def warnings(self) -> list[str]:
@@ -107,7 +107,7 @@ class Run(Pictured):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What the page shows, as plain data."""
-        return self._json("report.json")
+        return read_record(self.folder / "report.json")
 
     @property
     def report(self) -> Path:
@@ -161,15 +161,6 @@ class Run(Pictured):
         except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
             reason = reason_of(error)
             raise ModelError(f"{path} cannot be read: {reason}. Get the folder from its source again.") from error
-
-    def _json(self, name: str) -> Any:
-        try:
-            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
-        if not isinstance(record, dict):
-            raise ModelError(f"{self.folder / name} is not a JSON object; get the folder from its source again.")
-        return record
 
 
 @contextmanager
