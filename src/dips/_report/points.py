@@ -121,8 +121,7 @@ def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
 
 def codes_of(labels: pd.Series, classes: list[Any]) -> Array:
     """Positions of labels among the classes, -1 where there is none."""
-    positions = {c: k for k, c in enumerate(classes)}
-    return np.array([positions.get(label, -1) for label in labels], dtype=np.intp)
+    return pd.Index(classes).get_indexer(labels)
 
 
 def _thousandths(values: pd.Series) -> list[int]:

@@ -25,6 +25,17 @@ from dips._tools.files import sha256
 from dips._tools.wording import counted, reason_of
 from dips.exceptions import DipsError, InputError, ModelError
 
+# what is raised where a file lacks something, or holds something else
+_INCOMPLETE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    TemplateError,
+    pd.errors.InvalidIndexError,  # of classes that are there twice
+)
+
 
 class Run(Pictured):
     """The folder that a study wrote.
@@ -170,7 +181,7 @@ def whole(*runs: Run) -> Iterator[None]:
         yield
     except DipsError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
+    except _INCOMPLETE as error:
         folders = " or ".join(str(run.folder) for run in runs)
         reason = reason_of(error)
         raise ModelError(f"{folders} is not a complete run ({type(error).__name__}: {reason}).") from error
