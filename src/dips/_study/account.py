@@ -17,7 +17,7 @@ from dips._report.segments import UnevenValues
 from dips._report.suspects import suspicion_ranks
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows
-from dips._tools.names import beside
+from dips._tools.names import apart_from
 from dips.backbones import find_backbone
 
 _COLUMNS = (
@@ -92,7 +92,7 @@ def account_of(
 
 def id_columns(ids: list[str]) -> dict[str, str]:
     """What the columns that name a row are called in the account."""
-    return beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
+    return apart_from(ids, taken=(*_COLUMNS, *_ADDED_LATER))
 
 
 def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:
