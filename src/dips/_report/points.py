@@ -17,6 +17,7 @@ from dips._files.columns import Column
 from dips._files.values import is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import cut
 from dips.backbones import find_backbone
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
@@ -240,10 +241,8 @@ def short(value: Any) -> str:
         return ""
     if isinstance(value, float):
         is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
-        text = f"{value:.0f}" if is_whole else f"{value:.5g}"
-    else:
-        text = str(value)
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+        return f"{value:.0f}" if is_whole else f"{value:.5g}"
+    return cut(value, _TEXT)
 
 
 def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:
