@@ -19,12 +19,12 @@ PLACES: dict[str, tuple[str, dict[str, list[str]]]] = {
         {
             "Learn from few and dirty labels": ["PseudoLabelClassifier", "CuratedClassifier", "SelfTrainingClassifier"],
             "Audit labels": ["characterize", "Audit"],
-            "From a table to a report": ["fit", "audit"],
-            "From a folder of images to a report": ["fit_images", "audit_images"],
+            "From a table to a report": ["fit", "Run", "audit", "LabelAudit"],
+            "From a folder of images to a report": ["fit_images", "audit_images", "ImageAudit"],
             "Labels that somebody has checked": ["read_corrections", "Corrections"],
             "Cross-validate": ["SemiSupervisedKFold"],
             "Larger than memory": ["ParquetPool", "SparkPool"],
-            "Save and load": ["save_model", "load_model"],
+            "Save and load": ["save_model", "load_model", "SavedModel"],
         },
     ),
     "dips.labelers": (

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from dips._estimators.pseudo_label import PseudoLabelClassifier
     from dips._estimators.self_training import SelfTrainingClassifier
     from dips._files.corrections import Corrections, read_corrections
-    from dips._image_study.auditing import audit_images
+    from dips._image_study.auditing import ImageAudit, audit_images
     from dips._image_study.fitting import fit_images
-    from dips._persistence.model import load_model, save_model
+    from dips._persistence.model import SavedModel, load_model, save_model
     from dips._spark.pool import SparkPool
-    from dips._study.auditing import audit
+    from dips._study.auditing import LabelAudit, audit
     from dips._study.fitting import fit
+    from dips._study.run import Run
     from dips._tools.observer import Observer
     from dips.exceptions import DataError, ModelError, OutputError, UserError
     from dips.network._classifier import PriorFittedClassifier
@@ -33,12 +34,16 @@ _HOMES = {
     "Corrections": "_files.corrections",
     "CuratedClassifier": "_estimators.curated",
     "DataError": "exceptions",
+    "ImageAudit": "_image_study.auditing",
+    "LabelAudit": "_study.auditing",
     "ModelError": "exceptions",
     "Observer": "_tools.observer",
     "OutputError": "exceptions",
     "ParquetPool": "_data.parquet",
     "PriorFittedClassifier": "network._classifier",
     "PseudoLabelClassifier": "_estimators.pseudo_label",
+    "Run": "_study.run",
+    "SavedModel": "_persistence.model",
     "SelfTrainingClassifier": "_estimators.self_training",
     "SemiSupervisedKFold": "_estimators.model_selection",
     "SparkPool": "_spark.pool",
@@ -59,12 +64,16 @@ __all__ = [
     "Corrections",
     "CuratedClassifier",
     "DataError",
+    "ImageAudit",
+    "LabelAudit",
     "ModelError",
     "Observer",
     "OutputError",
     "ParquetPool",
     "PriorFittedClassifier",
     "PseudoLabelClassifier",
+    "Run",
+    "SavedModel",
     "SelfTrainingClassifier",
     "SemiSupervisedKFold",
     "SparkPool",

@@ -113,7 +113,7 @@ def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
     out, _ = said(capsys)
     lines = [line for line in out.splitlines() if re.match(r"\s+\d+  P\d{4}  ", line)]
     assert len(lines) == 3
-    assert all(re.search(r"(ill|well) +(well|ill) +\d+ % +\d+ %\s*$", line) for line in lines)
+    assert all(re.search(r"(ill|well) +(well|ill) +(over )?\d+ % +(under )?\d+ %\s*$", line) for line in lines)
 
 
 def test_what_no_column_says_of_a_suspect_is_said_beside_it(capsys):
@@ -137,6 +137,19 @@ def test_what_no_column_says_of_a_suspect_is_said_beside_it(capsys):
     head, _, line = (row.split("  ") for row in said(capsys)[0].strip().splitlines()[:3])
     assert [h.strip() for h in head if h][:3] == ["row", "row (input)", "given (input)"]
     assert [c.strip() for c in line if c.strip()][:4] == ["3", "P7", "G8", "no; never"]
+
+
+def test_no_probability_is_printed_as_if_it_were_certain(capsys):
+    said_of = {
+        "confidence": 0.1,
+        "out_of_fold": 0.002,
+        "p_wrong": 0.9996,
+        "given_label": "no",
+        "suggested_label": "yes",
+    }
+    suspects = pd.DataFrame([{"row": 3, "reason": reason("no", "yes", 0.1, 0.002, 0.9996)} | said_of])
+    print_suspects(suspects, [])
+    assert re.search(r"no +yes +over 99 % +under 1 %\s*\n", said(capsys)[0])
 
 
 def test_stages_are_told_where_there_is_no_terminal(at_home, capsys):

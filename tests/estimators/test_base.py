@@ -122,11 +122,11 @@ def test_every_class_needs_a_labeled_row_that_weighs():
 def test_rows_of_the_unlabeled_table_belong_to_no_group(curator):
     X, y = make_quadrants(90, random_state=0)
     backbone = HistGradientBoostingClassifier(max_iter=10)
-    model = PseudoLabelClassifier(backbone, curator=curator, random_state=0).keep_together(np.arange(40) // 4)
+    model = PseudoLabelClassifier(backbone, curator=curator, random_state=0)._keep_together(np.arange(40) // 4)
     assert len(model.fit(X[:40], y[:40], X[40:]).samples_) == 90
 
 
 def test_every_row_needs_a_group():
     X, y = make_quadrants(40, random_state=0)
-    with pytest.raises(ValueError, match=r"group of every row of X, 40 of them; got \(39,\)"):
-        CuratedClassifier(random_state=0).keep_together(np.arange(39)).fit(X, y)
+    with pytest.raises(ValueError, match=r"groups must hold the group of every row of X, 40 of them; got \(39,\)"):
+        CuratedClassifier(random_state=0)._keep_together(np.arange(39)).fit(X, y)

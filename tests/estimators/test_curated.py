@@ -20,6 +20,7 @@ from dips import CuratedClassifier, characterize
 from dips.curators import DIPS
 from dips.curators._choose import curator_names
 from dips.datasets import flip_labels, make_quadrants
+from dips.exceptions import InputError
 
 X, CLEAN = make_quadrants(300, random_state=0)
 Y, FLIPPED = flip_labels(CLEAN, 0.2, random_state=0)
@@ -142,6 +143,14 @@ def test_an_audit_puts_wrong_labels_first_and_says_what_they_might_be():
         "suggested_label",
     ]
     assert suspects["confidence"].is_monotonic_increasing
+
+
+def test_an_audit_refuses_an_order_that_it_cannot_give():
+    audit = characterize(xgboost(), X, Y, curator="dips", random_state=0)
+    with pytest.raises(InputError, match="order='best' is not known; choose one of wrong, useful"):
+        audit.suspects("best")
+    with pytest.raises(InputError, match="order='useful' needs a curator that estimates p_wrong"):
+        audit.suspects("useful")
 
 
 def test_an_audit_shows_the_trajectories_that_were_asked_for():

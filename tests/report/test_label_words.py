@@ -10,6 +10,7 @@ from dips._report.score_words import score_sentences
 from dips._report.words import headline, next_steps
 from dips._study import audit
 from dips._tools.files import without_nan
+from dips._tools.wording import command_line
 from tests.patients import patients
 
 
@@ -206,7 +207,23 @@ def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatche
     summary["labels"] |= {"interval": [0.0, 0.46]}
     assert headline(summary)["labels"].endswith("listed below, hardly more than guesses until some are checked.")
     summary["labels"] |= {"n_suspects": summary["rows"]["labeled"]}  # no thresholds are to blame
-    assert "Check the first 20 with --order useful" in next_steps(summary)[0]
+    assert "Check the first 20 with order='useful'" in next_steps(summary)[0]
+    with command_line():
+        assert "Check the first 20 with --order useful" in next_steps(summary)[0]
+
+
+def test_settings_are_named_as_the_reader_types_them(unwatched):
+    summary = summarize(unwatched.findings)
+    summary["columns"][0] |= {"name": "age", "alone": 0.99}
+    summary["labels"] |= {"share_wrong": None, "n_suspects": summary["rows"]["labeled"]}
+    in_python = " ".join(next_steps(summary))
+    with command_line():
+        typed = " ".join(next_steps(summary))
+    assert "--" not in in_python
+    for words in ("Leave out curator:", "`corrections='corrections.csv'`", "leave it out with drop='age'."):
+        assert words in in_python
+    for words in ("Leave out --curator:", "`--corrections corrections.csv`", "leave it out with --drop age."):
+        assert words in typed
 
 
 def test_the_page_rounds_to_the_same_percent_as_the_account(unwatched):

@@ -154,6 +154,7 @@ def test_a_model_that_did_worse_is_not_recommended_without_a_word(run):
     assert "dips predict RUN" in better
     assert "dips predict RUN" not in worse
     assert "its accuracy is clearly worse than the plain model's" in worse
+    assert "keep the plain model with `keep='plain'`" in worse
 
 
 def test_a_smaller_loss_is_not_shown_with_a_sign_that_says_the_opposite(run):

@@ -16,6 +16,7 @@ from xgboost import XGBClassifier
 
 from dips import ParquetPool, PseudoLabelClassifier
 from dips._data.pool import StackedPool, TablePool
+from dips._estimators.account import schema_of
 from dips._rounds.selection import find_cut, score_places, tie_places
 from dips.curators import DIPS, Beliefs
 from dips.datasets import make_quadrants
@@ -41,8 +42,8 @@ def both_ways(patients, tmp_path, sample_weight=None, verified=None, groups=None
     more = {"sample_weight": sample_weight, "verified": verified}
     kept = PseudoLabelClassifier(**{"estimator": SMALL_XGBOOST, "n_rounds": 4, "random_state": 0} | settings)
     ruled = clone(kept)
-    kept.keep_together(groups).fit(X, y, ParquetPool(folder), **more)
-    ruled.keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
+    kept._keep_together(groups).fit(X, y, ParquetPool(folder), **more)
+    ruled._keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
     ruled.write_samples(tmp_path / "account")
     return kept, ruled, pq.read_table(tmp_path / "account").to_pandas()
 
@@ -51,7 +52,8 @@ def assert_same(kept, ruled, account):
     labeled, rest = kept.samples_[:100], kept.samples_[100:].reset_index(drop=True)
     pd.testing.assert_frame_equal(ruled.samples_.reset_index(drop=True), labeled)
     assert_array_equal(account["final_label"].fillna("").to_numpy(), rest["final_label"].fillna("").to_numpy())
-    for name in ("source", "round", "useful", "confidence", "aleatoric"):
+    assert schema_of(kept.classes_).names == list(account) == list(kept.samples_)
+    for name in ("source", "verified", "round", "check_gain", "useful", "confidence", "aleatoric"):
         assert_array_equal(account[name].to_numpy(), rest[name].to_numpy())
     columns = [c for c in kept.history_ if c != "elapsed_s"]
     pd.testing.assert_frame_equal(kept.history_[columns], ruled.history_[columns])

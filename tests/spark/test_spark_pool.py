@@ -61,7 +61,7 @@ def test_the_same_as_in_memory_and_from_files(spark, claims, tmp_path, name, k):
     assert_array_equal(memory.predict_proba(X), tables.predict_proba(X))
     pd.testing.assert_frame_equal(tables.samples_.reset_index(drop=True), files.samples_[:100].reset_index(drop=True))
     assert_array_equal(account["final_label"].fillna("").to_numpy(), rest["final_label"].fillna("").to_numpy())
-    for column in ("source", "round", "useful", "confidence", "aleatoric"):
+    for column in ("source", "verified", "round", "check_gain", "useful", "confidence", "aleatoric"):
         assert_array_equal(account[column].to_numpy(), rest[column].to_numpy())
     counts = [c for c in files.history_ if c != "elapsed_s"]
     pd.testing.assert_frame_equal(files.history_[counts], tables.history_[counts])

@@ -10,9 +10,10 @@ import pytest
 
 from dips._estimators.reasons import reason
 from dips._files import Preparation
-from dips._study.account import _suspect_uneven, account_of, noise_estimate, noise_interval, uneven_values
+from dips._study.account import _suspect_uneven, account_of
 from dips._study.candidates import BY_NAME, JUDGE
 from dips._study.data import read_data
+from dips._study.judging import share_wrong, uneven_values
 from dips._study.settings import Settings
 from dips.backbones import find_backbone
 from tests.patients import patients
@@ -61,7 +62,7 @@ def test_given_labels_are_judged_by_the_curated_model(parts):
     given = account[:110]
     assert given["confidence"].tolist() == judge.samples_["confidence"].tolist()
     assert given["useful"].tolist() == judge.samples_["useful"].astype(bool).tolist()
-    assert noise_estimate(judge) == judge.curator_.noise_rate_
+    assert share_wrong(judge, None)[0] == judge.curator_.noise_rate_
 
 
 def test_given_labels_have_a_probability_to_be_wrong_and_suspects_are_sorted_by_it(parts):
@@ -70,8 +71,8 @@ def test_given_labels_have_a_probability_to_be_wrong_and_suspects_are_sorted_by_
     assert account["p_wrong"][110:].isna().all()
     suspects = account[account["suspicion"].notna()].sort_values("suspicion")
     assert suspects["p_wrong"].is_monotonic_decreasing
-    assert noise_interval(judge) == judge.curator_.noise_interval_
-    low, high = noise_interval(judge)
+    assert share_wrong(judge, None)[1] == judge.curator_.noise_interval_
+    low, high = share_wrong(judge, None)[1]
     assert 0 <= low <= high < 1
 
 
@@ -81,7 +82,7 @@ def test_a_curator_without_beliefs_ranks_by_confidence(parts):
     judge = JUDGE.fit(study.examples(X), labeled, labeled[:0], replace(SETTINGS, curator="adaptive"))
     account = account_of(judge, study.table, study.target, study.ids)
     assert account["p_wrong"].isna().all()
-    assert noise_interval(judge) is None
+    assert share_wrong(judge, None)[1] is None
     suspects = account[account["suspicion"].notna()].sort_values("suspicion")
     assert (suspects["confidence"] * suspects["out_of_fold"].fillna(1)).is_monotonic_increasing
     assert suspects["reason"].str.contains("confidence").all()
@@ -170,12 +171,11 @@ def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
     uneven = uneven_values(judge, read_data(table, Settings.of("label", verified="checked")), 0)
     assert [v.value for v in uneven.values] == ["B"]
     assert not table["checked"][uneven.values[0].rows].any()
-    assert noise_estimate(judge, uneven) == 0.01  # of labels as given; the values were tested on the others only
+    assert share_wrong(judge, uneven)[0] == 0.01  # of labels as given; the values were tested on the others only
     judge.samples_["verified"] = False
-    assert noise_estimate(judge, uneven) > 0.03
+    assert share_wrong(judge, uneven)[0] > 0.03
     judge.samples_["verified"] = True
-    assert noise_estimate(judge, uneven) is None
-    assert noise_interval(judge, uneven) is None
+    assert share_wrong(judge, uneven) == (None, None)
 
 
 @pytest.mark.parametrize("told", [{"trust_label": "ill"}, {"class_frequency": {"ill": 0.5}}])

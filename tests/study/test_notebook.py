@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import dips
+from dips._report.compact import render_compact
 from dips._study import audit, fit
 from dips._study.settings import Settings
 from dips.exceptions import InputError
@@ -61,6 +62,20 @@ def test_a_notebook_shows_the_sentences_the_scores_and_the_first_suspects(run, j
     assert run.suspects()["patient"].iloc[0] in shown
     assert "<script" not in shown
     assert "Label audit of outcome" in judged._repr_html_()
+
+
+def test_a_study_writes_its_page(run, judged, tmp_path):
+    run.write_report(tmp_path / "run.html")
+    assert (tmp_path / "run.html").read_bytes() == run.report.read_bytes()
+    judged.write_report(tmp_path / "audit.html")
+    assert "<small>Label audit of</small> outcome" in (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert repr(judged) == f"LabelAudit of 110 labels, {len(judged.suspects())} suspect; see suspects() and samples"
+
+
+def test_a_notebook_shows_no_probability_as_if_it_were_certain(judged):
+    shown = render_compact(judged.summary, judged.suspects().head(2).assign(p_wrong=[0.9996, 0.002]))
+    assert ">over 99\xa0%</td>" in shown
+    assert ">under 1\xa0%</td>" in shown
 
 
 def test_what_a_notebook_shows_is_escaped():

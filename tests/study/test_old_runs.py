@@ -1,5 +1,6 @@
 """A run folder that dips 0.1.0 wrote opens, predicts, and gets its page again."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +11,9 @@ from dips._cli.app import run as dips
 from dips._report import render
 from dips._report.early import as_of_now
 from dips._study import Run
+from dips._study.reviewing import material_of_run
+from dips._study.run import whole
+from dips.exceptions import ModelError
 from tests.patients import patients
 
 OLD = Path(__file__).parent / "run_of_0_1_0"
@@ -50,3 +54,15 @@ def test_the_command_writes_the_page_again(tmp_path, capsys):
     shutil.copytree(OLD, tmp_path / "run")
     assert dips(["report", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_classes_that_are_there_twice_are_said_in_a_sentence(tmp_path):
+    shutil.copytree(OLD, tmp_path / "run")
+    path = tmp_path / "run" / "report.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"classes": ["ill", "ill"]}))
+    damaged = Run(tmp_path / "run")
+    with pytest.raises(ModelError, match="is not a complete run"), whole(damaged):
+        material_of_run(damaged)
+    path.write_text("[]")
+    with pytest.raises(ModelError, match=r"report\.json is not a JSON object"):
+        _ = Run(tmp_path / "run").summary

@@ -11,6 +11,7 @@ from dips._study.candidates import BY_NAME, NETWORK
 from dips._study.compare import Comparison
 from dips._study.examples import Examples
 from dips._study.settings import Settings
+from dips._tools.wording import command_line
 from tests.patients import patients
 
 TABLE, _ = patients()
@@ -84,7 +85,9 @@ def test_a_run_that_keeps_it_answers_as_before_and_holds_rows(run):
 @pytest.mark.parametrize(("n_unlabeled", "model"), [(9, "curated_pseudo"), (0, "curated")])
 def test_the_advice_names_a_trained_model_that_can_be_kept(n_unlabeled, model):
     summary = {"rows": {"unlabeled": n_unlabeled}, "models": [{"name": "network", "chosen": True}]}
-    assert f"--keep {model} keeps a trained model" in rows_in_model(summary)
+    assert f"keep='{model}' keeps a trained model" in rows_in_model(summary)
+    with command_line():
+        assert f"--keep {model} keeps a trained model" in rows_in_model(summary)
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,9 @@ def learn_beliefs(
     labels: Array,
     unlabeled: Rows,
     effort: Effort,
-    verified: Verified | None = None,
+    verified: Verified | None,
+    known: Known | None,
     synthetic: Rows | None = None,
-    known: Known | None = None,
 ) -> RowBeliefs:
     """Return what is believed about labeled rows of the trainer's pool, and about unlabeled and synthetic ones.
 
@@ -70,8 +70,8 @@ def learn_beliefs(
     unlabeled : rows of the pool
     effort : how much to train
     verified : which of the labels were checked, and what they were before
-    synthetic : synthetic rows of the pool
     known : what is known of the errors
+    synthetic : synthetic rows of the pool
     """
     rng, n_classes, at_label = trainer.rng, trainer.n_classes, (np.arange(labels.size), labels)
     rows = AskedRows.of(trainer, labeled, unlabeled, unlabeled[:0] if synthetic is None else synthetic)

@@ -40,10 +40,10 @@ class BeliefTraining:
     labeler : proposes which unlabeled rows the student learns from; None takes all of the sample
     curator : the settings of the beliefs; what was estimated is kept in it
     plan : of the labeler's rounds
+    known : what is known of the errors
     track : labeled rows, by position, whose probabilities at every checkpoint are kept
     observer : told of the two stages
     use_unlabeled : whether unlabeled rows are looked at
-    known : what is known of the errors
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class BeliefTraining:
         labeler: Labeler | None,
         curator: Beliefs,
         plan: RoundPlan,
+        known: Known | None,
         track: Array | None = None,
         observer: Observer | None = None,
         use_unlabeled: bool = True,
-        known: Known | None = None,
     ) -> None:
         self.trainer, self.labeler, self.curator, self.plan = trainer, labeler, curator, plan
         self.use_unlabeled, self.known = use_unlabeled, known
@@ -72,7 +72,7 @@ class BeliefTraining:
         real = np.concatenate([labeled, sample])
         trainer, synthetic = with_synthetic_rows(self.trainer, real, max(0, effort.n_student - sample.size))
         beliefs = learn_beliefs(
-            trainer, labeled, given[labeled], sample, effort, verified.at(labeled), synthetic, self.known
+            trainer, labeled, given[labeled], sample, effort, verified.at(labeled), self.known, synthetic
         )
         self._judge(state, labeled, beliefs)
         self._tell(state, 0, labeled.size, 0, began)

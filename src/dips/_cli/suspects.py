@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dips._cli.console import make_table, output
-from dips._estimators.reasons import IMAGE, ROW, reason
-from dips._tools.names import beside
+from dips._estimators.reasons import IMAGE, ROW, reason, whole_percent
+from dips._tools.names import apart_from
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ def print_suspects(suspects: pd.DataFrame, ids: list[str], unit: str = ROW) -> N
 def _table(suspects: pd.DataFrame, ids: list[str], unit: str, shares: dict[str, str], why: list[str]) -> Any:
     after = {"given": "left", "suggested": "left"} | dict.fromkeys(shares, "right")
     after |= {"why": "left"} if any(why) else {}
-    named = beside(ids, taken=(unit, *after)).values()
+    named = apart_from(ids, taken=(unit, *after)).values()
     aligned = {unit: "right", **dict.fromkeys(named, "left"), **after}
     labels = ["row", *ids, "given_label", "suggested_label"]
     rows = [
@@ -77,7 +77,7 @@ def _besides(suspect: pd.Series, unit: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return "–" if share != share else f"{100 * share:.0f} %"
+    return "–" if share != share else f"{whole_percent(share)} %"
 
 
 def _or_dash(value: object) -> str:

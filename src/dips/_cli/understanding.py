@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dips._cli.console import Terminal, make_table
 from dips._files.columns import KINDS, Column
-from dips._tools.wording import counted
+from dips._tools.wording import counted, cut
 
 _LONGEST_NAME = 100  # letters; what is called so is hardly typed again
 _MANY_COLUMNS = 25  # of more, only those that are not plainly used are worth a line
@@ -19,7 +19,7 @@ def print_columns(
     shown = [c for c in columns if len(columns) <= most or not c.is_used or c.note or c.name in leaks]
     rows = [
         [
-            c.name if len(c.name) <= _LONGEST_NAME else f"{c.name[: _LONGEST_NAME - 1]}…",
+            cut(c.name, _LONGEST_NAME),
             KINDS[c.kind],
             f"{c.n_distinct:,}" if c.n_distinct else "",
             _missing(c.n_missing, n_rows),

@@ -47,9 +47,11 @@ class AccountLines:
         return {
             "source": sources(np.full(rows.size, UNLABELED), label),
             "given_label": nothing,
+            "verified": np.zeros(rows.size, dtype=bool),  # nobody checks a label that is not there
             "final_label": pa.array(np.append(self.classes, self.classes[:1])[label], mask=label == UNLABELED),
             "round": fate["round"],
             "p_wrong": nothing,
+            "check_gain": nothing,
             "confidence": pa.array(fate["confidence"], from_pandas=True),
             "aleatoric": pa.array(fate["aleatoric"], from_pandas=True),
             "useful": fate["useful"],
@@ -64,9 +66,11 @@ def schema_of(classes: Array) -> pa.Schema:
         [
             ("source", pa.string()),
             ("given_label", label),
+            ("verified", pa.bool_()),
             ("final_label", label),
             ("round", pa.int32()),
             ("p_wrong", pa.float32()),
+            ("check_gain", pa.float32()),
             ("confidence", pa.float32()),
             ("aleatoric", pa.float32()),
             ("useful", pa.bool_()),

@@ -42,7 +42,8 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
     """Base of the estimators that curate. A subclass writes ``fit``, with these helpers:
 
     ``_make_pool`` puts all rows into one pool, ``_make_trainer`` makes what trains on it, and ``_keep`` sets the
-    learned attributes that all these estimators have.
+    learned attributes that all these estimators have. ``_keep_together`` and ``_tell`` are for studies, which know more
+    than a ``fit`` is given.
     """
 
     estimator: BaseEstimator | None
@@ -52,7 +53,7 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
     _groups: Array | None = None
     _told: Known | None = None
 
-    def keep_together(self, groups: Array | None) -> Self:
+    def _keep_together(self, groups: Array | None) -> Self:
         """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X.
 
         A clone, as searches make them, does not know the groups.
@@ -60,7 +61,7 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
         self._groups = groups
         return self
 
-    def tell(self, known: Known | None) -> Self:
+    def _tell(self, known: Known | None) -> Self:
         """Say what is known of the errors in all labels, of which the next fits may see a part, such as a fold.
 
         So it is not checked against their labels, as what the curator says is: whoever tells it has checked it. A

@@ -18,6 +18,7 @@ from dips._estimators.plots import draw_calibration, draw_curves, draw_map
 from dips._estimators.reasons import reason
 from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.samples import audit_samples
+from dips._estimators.suspicion import check_order, looks_right
 from dips._estimators.validation import (
     check_estimator_parameter,
     check_targets,
@@ -195,18 +196,10 @@ class Audit:
             check (``check_gain``), and needs beliefs: classes come in turn, the most probably wrong of each, until some
             labels of every class are verified; this shows how labels go wrong.
         """
-        if order not in ("wrong", "useful"):
-            raise InputError(f"order={order!r} is not known; choose one of wrong, useful.")
-        suspects = self.samples.assign(out_of_fold=self._out_of_fold())
-        suspects = suspects[~self.samples["useful"].fillna(True).astype(bool)]
-        if order == "useful" and self.samples["check_gain"].isna().all():
-            raise InputError("order='useful' needs a curator that estimates p_wrong, such as 'auto'.")
-        if order == "useful":
-            right = -suspects["check_gain"].astype(float)
-        elif suspects["p_wrong"].notna().any():
-            right = 1 - suspects["p_wrong"].astype(float)
-        else:
-            right = suspects["confidence"].astype(float) * suspects["out_of_fold"].fillna(1.0)
+        check_order(order, self.samples)
+        samples = self.samples.assign(out_of_fold=self._out_of_fold())
+        listed = ~samples["useful"].fillna(True).astype(bool)
+        suspects, right = samples[listed], looks_right(samples, order, listed)[listed]
         suspects = suspects.iloc[np.argsort(right.to_numpy(), kind="stable")]
         columns = ["given_label", "suggested_label", "confidence", "out_of_fold", "p_wrong"]
         reasons = [reason(*values) for values in suspects[columns].astype(object).itertuples(index=False)]

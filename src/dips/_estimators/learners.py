@@ -65,16 +65,16 @@ def make_pseudo_learner(
     curator: Curator,
     plan: RoundPlan,
     observer: Observer,
-    known: Known | None = None,
+    known: Known | None,
 ) -> Learner:
     """Return what learns from labeled and unlabeled rows."""
     if isinstance(curator, Beliefs) and plan.curates:
-        return BeliefTraining(trainer, labeler, curator, plan, observer=observer, known=known)
+        return BeliefTraining(trainer, labeler, curator, plan, known, observer=observer)
     return Rounds(trainer, labeler, curator, plan, observer=observer)
 
 
-def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows, known: Known | None = None) -> Learner:
+def make_curated_learner(trainer: Trainer, curator: Curator, track: Rows, known: Known | None) -> Learner:
     """Return what learns from labeled rows alone: judge the labels, then train once more."""
     if isinstance(curator, Beliefs):
-        return BeliefTraining(trainer, None, curator, RoundPlan(), track, use_unlabeled=False, known=known)
+        return BeliefTraining(trainer, None, curator, RoundPlan(), known, track, use_unlabeled=False)
     return Rounds(trainer, None, curator, RoundPlan(), track)

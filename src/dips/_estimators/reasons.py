@@ -38,12 +38,12 @@ def phrases(unit: str) -> dict[str, Any]:
     }
 
 
-def _percent(share: float) -> str:
+def whole_percent(share: float) -> str:
     """A probability in whole percent; none is written as if it were certain.
 
     Examples
     --------
-    >>> _percent(0.45), _percent(0.9996), _percent(0.002)
+    >>> whole_percent(0.45), whole_percent(0.9996), whole_percent(0.002)
     ('45', 'over 99', 'under 1')
     """
     percent = round(100 * share)
@@ -71,11 +71,11 @@ def reason(
     """
     parts = []
     if math.isfinite(p_wrong):
-        parts.append(WRONG.format(_percent(p_wrong)))
+        parts.append(WRONG.format(whole_percent(p_wrong)))
     elif math.isfinite(confidence):
-        parts.append(LEARNED[int(how_learned(confidence))].format(_percent(confidence)))
+        parts.append(LEARNED[int(how_learned(confidence))].format(whole_percent(confidence)))
     if math.isfinite(out_of_fold):
-        parts.append(UNSEEN[unit].format(_percent(out_of_fold), label=given))
+        parts.append(UNSEEN[unit].format(whole_percent(out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested
     other = IF_WRONG if p_wrong < MORE_LIKELY else OTHER
     return "; ".join([*parts, other.format(label=suggested) if has_other else NO_OTHER])

@@ -58,7 +58,7 @@ class RemoteFit:
         curator: Curator,
         plan: RoundPlan,
         observer: Observer,
-        known: Known | None = None,
+        known: Known | None,
     ) -> None:
         self.model, self.estimator, self.labeler, self.curator = model, estimator, labeler, curator
         self.plan, self.observer, self.rng = plan, observer, check_random_state(model.random_state)

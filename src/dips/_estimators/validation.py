@@ -77,7 +77,7 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
 def check_groups(groups: Array, n: int, n_unlabeled: int) -> Array:
     """Return the groups of the n rows of X, as codes, and of `n_unlabeled` more rows, each a group of its own."""
     if np.shape(groups) != (n,):
-        raise InputError(f"keep_together needs the group of every row of X, {n} of them; got {np.shape(groups)}.")
+        raise InputError(f"groups must hold the group of every row of X, {n} of them; got {np.shape(groups)}.")
     codes = np.unique(groups, return_inverse=True)[1]
     return np.append(codes, n + np.arange(n_unlabeled))
 

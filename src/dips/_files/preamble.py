@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from math import isclose, isfinite
 
+from dips._tools.wording import cut
+
 _MOST = 50  # lines that may stand above a header
 
 
@@ -92,6 +94,5 @@ def _number_in(text: str) -> float | None:
 def preamble_note(source: str, n_lines: int, first: str, option: str) -> str:
     """Say what was left out above the header."""
     above = "The first line" if n_lines == 1 else f"The first {n_lines} lines"
-    title = first if len(first) <= 40 else first[:39] + "…"
     verb, them = ("is", "it") if n_lines == 1 else ("are", "them")
-    return f"{above} of {source} ({title!r}) {verb} not part of the table; {option} 0 includes {them}."
+    return f"{above} of {source} ({cut(first, 40)!r}) {verb} not part of the table; {option} 0 includes {them}."

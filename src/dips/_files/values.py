@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dips._tools.wording import cut
+
 MISSING = ("", "?", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "NaT")
 SOME = 2_000  # enough rows to rule most readings out
 MOSTLY = 0.95  # of the values must read as numbers, or as dates; the rest is then taken as missing
@@ -51,7 +53,7 @@ def example(known: pa.ChunkedArray) -> str:
     except (ValueError, OverflowError):  # a date beyond the year 9999, which Python has no value for
         value = known.slice(0, 1).cast(pa.string())[0].as_py()
     text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
-    return text if len(text) <= 40 else text[:39] + "…"
+    return cut(text, 40)
 
 
 def value_counts(cells: pa.ChunkedArray) -> dict[str, int]:

@@ -18,13 +18,12 @@ from dips._image_study.settings import LABEL, ImageSettings
 from dips._image_study.training import config_of, findings_of_album, trained
 from dips._image_study.waiting import tell_how_long
 from dips._report import ImageFindings, render, summarize_images
-from dips._report.suspects import suspects_of
 from dips._review.notebook import NotebookReview
 from dips._review.pictures import material_of_pictures
 from dips._study.pictured import Pictured
 from dips._study.reviewing import notebook_review
 from dips._study.warning_log import PythonWarnings, WarningLog, issue
-from dips._tools.files import expanded, without_nan, write_whole
+from dips._tools.files import expanded, without_nan
 from dips._tools.observer import Observer
 from dips.vision import ImageClassifier
 from dips.vision._report import neighbours_of, samples_of
@@ -67,10 +66,6 @@ class ImageAudit(Pictured):
         """What the page shows, as plain data."""
         return without_nan(summarize_images(self.findings))
 
-    def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first: the suspects or, if there are none, those most likely to be wrong."""
-        return suspects_of(self.samples, order)
-
     def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:
         """Look at the suspects one by one, in a notebook.
 
@@ -92,10 +87,6 @@ class ImageAudit(Pictured):
             originals=self.folder,
         )  # fmt: skip
         return notebook_review(material, render(self.summary), folder, reviewer, blinded)
-
-    def write_report(self, path: Path | str) -> None:
-        """Write the page."""
-        write_whole(Path(path), render(self.summary).encode())
 
 
 def audit_images(

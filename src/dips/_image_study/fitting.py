@@ -119,15 +119,14 @@ def _fit(
     config = config_of(album, settings, command)
     place.begin(mark_of(album, config))
     tell_how_long(album, settings, observer)
-    state = place.staging / "state"
     log = WarningLog(album.target.classes)
     held_out = None
     if split is not None:
         observer.message("training without the held-out labels", 0.1)
-        held_out = scored(album, settings, split, state / "held_out", log, observer)
+        held_out = scored(album, settings, split, place.state / "held_out", log, observer)
     observer.message("training on all labels", 0.1 if split is None else 0.5)
     start = None if held_out is None else held_out.pretrained
-    clf = trained(album, settings, None, state / "all", log, observer, start)
+    clf = trained(album, settings, None, place.state / "all", log, observer, start)
     observer.message("writing", 0.95)
     findings = findings_of_album(album, clf, settings, config, log, [] if held_out is None else held_out.in_words())
     make_folder(place.staging / "model")

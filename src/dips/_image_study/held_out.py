@@ -13,8 +13,8 @@ from torch import Tensor
 from dips._image_study.album import Album
 from dips._image_study.settings import FILE, ImageSettings
 from dips._image_study.training import trained
+from dips._report.metric_words import amount, amount_with_range
 from dips._report.score_words import few_verified
-from dips._report.words import amount
 from dips._study.account import GROUP
 from dips._study.metrics import METRICS, intervals, scores_on
 from dips._study.settings import Settings
@@ -60,9 +60,10 @@ class HeldOut:
 
     def in_words(self) -> list[str]:
         """Say how good it is."""
+        accuracy = amount_with_range("accuracy", self.scores["accuracy"])
         return [
             f"A network trained without the labels of {len(self.frame):,} held-out images has an accuracy of "
-            f"{_accuracy(self.scores)} on them, by their present labels; always {self.baseline['label']!r} would have "
+            f"{accuracy} on them, by their present labels; always {self.baseline['label']!r} would have "
             f"{amount('accuracy', self.baseline['accuracy'])}.",
             *self._on_verified_in_words(),
         ]
@@ -72,16 +73,11 @@ class HeldOut:
             return []
         if not self.on_verified:
             return [few_verified(self.n_verified)]
+        accuracy = amount_with_range("accuracy", self.on_verified["accuracy"])
         return [
-            f"On the {self.n_verified:,} held-out images whose label is verified, accuracy is "
-            f"{_accuracy(self.on_verified)}. These labels are nearly the truth, but people check doubtful images "
-            "first, so these images need not be like the others."
+            f"On the {self.n_verified:,} held-out images whose label is verified, accuracy is {accuracy}. These labels "
+            "are nearly the truth, but people check doubtful images first, so these images need not be like the others."
         ]
-
-
-def _accuracy(scores: dict[str, Any]) -> str:
-    value, low, high = (amount("accuracy", scores["accuracy"][k]) for k in ("value", "low", "high"))
-    return f"{value} ({low} to {high})"
 
 
 def scored(

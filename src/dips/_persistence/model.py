@@ -51,7 +51,7 @@ class SavedModel:
     backbone : the fitted estimator
     classes : labels, in the order of the probabilities
     preparation : turns tables into numbers and knows the schema of the input; None if the input is a matrix
-    categories : those that :class:`~dips._data.encoder.TableEncoder` learned, one entry per column of a matrix
+    categories : those that the columns of a matrix had in the training, one entry per column; None for numbers
     about : the target, the settings and other facts worth keeping
     columns : names of the columns of a matrix, where the table of the training had names
     notes : remarks on the table that was read last
@@ -237,7 +237,7 @@ def _loaded(folder: Path, backbone: Any) -> SavedModel:
     preparation, n_features = None, None if record["categories"] is None else len(record["categories"])
     if PREPARATION[0] in record["files"]:
         arrays = read_arrays(folder / PREPARATION[1])
-        preparation = checked_preparation(_json(folder / PREPARATION[0]), arrays)
+        preparation = checked_preparation(read_record(folder / PREPARATION[0]), arrays)
         n_features = len(preparation.features)
     path, n_classes = folder / family.file_name, len(record["classes"])
     family().check_file(path, n_features, n_classes)
@@ -247,6 +247,17 @@ def _loaded(folder: Path, backbone: Any) -> SavedModel:
         check_answers(np.asarray(find_backbone(fitted).predict_proba(fitted, probe)), n_classes, path)
     columns = record.get("columns")  # not there in folders of earlier releases
     return SavedModel(fitted, record["classes"], preparation, record["categories"], record["about"], columns)
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the record in a JSON file of a model or a run."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:
+        raise ModelError(f"{path} cannot be read: {error}.") from error
+    if not isinstance(record, dict):
+        raise ModelError(f"{path} is not a JSON object; get the folder from its source again.")
+    return record
 
 
 def versions() -> dict[str, str]:
@@ -331,8 +342,8 @@ def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not path.exists():
         raise ModelError(f"{folder} holds no model: it has no {_MANIFEST}.")
-    record = _json(path)
-    if not isinstance(record, dict) or record.pop("sha256", None) != _checksum(record):
+    record = read_record(path)
+    if record.pop("sha256", None) != _checksum(record):
         raise ModelError(
             f"{path} has changed since it was written: its checksum differs. Get the folder from its source again."
         )
@@ -359,13 +370,6 @@ def _check_file(folder: Path, name: str, expected: dict[str, Any]) -> None:
         raise ModelError(
             f"{path} has changed since it was written: its checksum differs. Get it from its source again."
         )
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise ModelError(f"{path} cannot be read: {error}.") from error
 
 
 def _checksum(record: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from dips._tools.wording import cut
+
 _LEFT, _TOP, _RIGHT, _BOTTOM = 46, 10, 10, 38
 _MAX_NAMES = 11  # under bars
 _LETTERS = 52  # under a chart of shares
@@ -168,11 +170,6 @@ def nice_ticks(low: float, high: float, n: int = 5) -> list[float]:
     first = int(low / step) if low <= 0 else int(low / step) + (1 if low % step else 0)
     ticks = [round((first + i) * step, 10) for i in range(n + 4)]
     return [t for t in ticks if low <= t <= high]
-
-
-def cut(text: Any, n: int) -> str:
-    """Return a text of at most `n` characters."""
-    return str(text) if len(str(text)) <= n else str(text)[: n - 1] + "…"
 
 
 class _Frame:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from dips._estimators.reasons import whole_percent
 from dips._report.early import as_of_now
 from dips._report.page import template
 from dips._report.words import chosen_model
@@ -31,4 +32,4 @@ def render_compact(summary: dict[str, Any], suspects: pd.DataFrame) -> str:
 def _cell(column: str, value: Any) -> str:
     if value is None or value != value:
         return "–"
-    return f"{100 * value:.0f} %" if column == "p_wrong" else str(value)
+    return f"{whole_percent(value)} %" if column == "p_wrong" else str(value)

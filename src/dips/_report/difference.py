@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from dips._report import charts
 from dips._report.label_words import share_in_words
+from dips._report.metric_words import SHARES, amount, difference, range_of, title_of, verdict_of
 from dips._report.page import packaged, template
-from dips._report.words import SHARES, amount, difference, range_of, title_of, verdict_of
 from dips._tools.wording import counted
 
 _PARTS = {

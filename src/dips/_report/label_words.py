@@ -64,8 +64,8 @@ def first_looks(interval: Sequence[float] | None) -> str:
     if not tells_nothing(interval):
         return ""
     return (
-        "Check the first 20 with --order useful, and run again with your corrections: only that shows whether labels "
-        "are wrong or the columns say nothing about them."
+        f"Check the first 20 with {option('order', 'useful')}, and run again with your corrections: only that shows "
+        "whether labels are wrong or the columns say nothing about them."
     )
 
 

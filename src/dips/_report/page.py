@@ -17,20 +17,19 @@ from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.early import as_of_now
 from dips._report.label_words import share_in_short
-from dips._report.score_words import expects_truth
-from dips._report.words import (
+from dips._report.metric_words import (
     SHARES,
     against_plain,
     amount,
-    chosen_model,
+    amount_with_range,
     difference,
-    how_chosen,
     percent,
-    rows_in_model,
     seconds_in_words,
     title_of,
-    trained_at_last,
 )
+from dips._report.score_words import expects_truth
+from dips._report.words import chosen_model, how_chosen, rows_in_model, trained_at_last
+from dips._tools.wording import cut
 
 _SEAMS = re.compile(r"(?<=[_./\-])(?=[^\s_./\-])")
 _SCRIPTS = ("logic.js", "thresholds.js", "detail.js", "map.js", "table.js", "page.js")  # each builds on those before
@@ -71,10 +70,10 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=charts.cut,
+        amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=cut,
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
         against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
-        rows_in_model=rows_in_model, expects_truth=expects_truth,
+        rows_in_model=rows_in_model, expects_truth=expects_truth, amount_with_range=amount_with_range,
     )  # fmt: skip
     return environment.get_template(name)
 
@@ -177,7 +176,7 @@ def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
     """The plain model lies under the chosen one."""
     names = quality["models"][::-1]
     css = {name: "chosen" if name == quality["models"][0] else "other" for name in names}
-    said = f"probability of {charts.cut(positive, 16)}"
+    said = f"probability of {cut(positive, 16)}"
     calibration = [(css[n], [(g["said"], g["seen"]) for g in quality["calibration"][n]]) for n in names]
     spans = [(g["said"], g["low"], g["high"]) for g in quality["calibration"][quality["models"][0]] if "low" in g]
     return {

@@ -17,6 +17,7 @@ from dips._files.columns import Column
 from dips._files.values import is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
+from dips._tools.wording import cut
 from dips.backbones import find_backbone
 
 _MAX_POINTS, _MAX_SUSPECTS = 2_500, 1_000
@@ -121,8 +122,7 @@ def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
 
 def codes_of(labels: pd.Series, classes: list[Any]) -> Array:
     """Positions of labels among the classes, -1 where there is none."""
-    positions = {c: k for k, c in enumerate(classes)}
-    return np.array([positions.get(label, -1) for label in labels], dtype=np.intp)
+    return pd.Index(classes).get_indexer(labels)
 
 
 def _thousandths(values: pd.Series) -> list[int]:
@@ -241,10 +241,8 @@ def short(value: Any) -> str:
         return ""
     if isinstance(value, float):
         is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
-        text = f"{value:.0f}" if is_whole else f"{value:.5g}"
-    else:
-        text = str(value)
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+        return f"{value:.0f}" if is_whole else f"{value:.5g}"
+    return cut(value, _TEXT)
 
 
 def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:

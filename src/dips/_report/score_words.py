@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dips._report.words import SMALLER_IS_BETTER, amount, chosen_model, title_of, verdict_of
+from dips._report.metric_words import SMALLER_IS_BETTER, amount, amount_with_range, title_of, verdict_of
+from dips._report.words import chosen_model, plain_model
 from dips._tools.wording import counted, option, some_of
 
 _TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
@@ -23,7 +24,7 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
             f"Only {counted(n_test, 'row was', 'rows were')} held out, too few to tell which model is better."
         )
     elif chosen["name"] != "plain":
-        plain = next(m for m in summary["models"] if m["name"] == "plain")
+        plain = plain_model(summary)
         names = [k for k in _TOLD if k != summary["metric"] and k in chosen["test"]]
         told = [_against(k, chosen["test"], plain["test"]) for k in names]
         sentences.append(f"Compared with the plain model on the held-out rows: {'; '.join(told)}.")
@@ -61,7 +62,7 @@ def _where_errors_are_known(summary: dict[str, Any], chosen: dict[str, Any]) -> 
     favors = "Held-out labels go wrong as the others do, so scores on them favor a model that repeats the errors."
     if not expects_truth(summary):
         return [favors]
-    plain = next(m for m in summary["models"] if m["name"] == "plain")
+    plain = plain_model(summary)
     metric = summary["metric"]
     beside = "" if chosen is plain else f", plain {amount(metric, plain['validation'])}"
     return [
@@ -94,12 +95,12 @@ def _on_verified(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     if not scores:
         return [few_verified(n)]
     metric = summary["metric"]
-    score, plain = scores[metric], next(m for m in summary["models"] if m["name"] == "plain")["test_verified"][metric]
+    score, plain = scores[metric], plain_model(summary)["test_verified"][metric]
     beside = "" if chosen["name"] == "plain" else f"; plain {amount(metric, plain['value'])}"
     return [
-        f"On the {n:,} held-out rows whose label is verified, {title_of(metric)} is {amount(metric, score['value'])} "
-        f"(between {amount(metric, score['low'])} and {amount(metric, score['high'])}){beside}. These labels are "
-        "nearly the truth, but people check doubtful rows first, so these rows need not be like the others."
+        f"On the {n:,} held-out rows whose label is verified, {title_of(metric)} is "
+        f"{amount_with_range(metric, score)}{beside}. These labels are nearly the truth, but people check doubtful "
+        "rows first, so these rows need not be like the others."
     ]
 
 

@@ -13,20 +13,9 @@ from dips._report.label_words import (
     what_to_tell,
     worth_in_words,
 )
-from dips._tools.wording import counted
+from dips._report.metric_words import amount_with_range, decided_by, difference, percent, title_of
+from dips._tools.wording import counted, option
 
-SHARES = ("accuracy", "balanced_accuracy")
-_OF_ONE_CLASS = ("f1", "average_precision")  # where there are two
-SMALLER_IS_BETTER = ("log_loss", "cost")
-_TITLES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "f1": "F1",
-    "roc_auc": "ROC AUC",
-    "average_precision": "average precision",
-    "log_loss": "log loss",
-    "cost": "cost per row",
-}
 _FIRST_LOOK = 20  # suspects
 _MANY_WRONG = 0.3  # of the labels; more is rare where people took care
 
@@ -80,7 +69,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
     if labels["share_wrong"] is None and labels["n_suspects"] > 0.5 * rows["labeled"]:
         steps.append(
             f"The thresholds of the curator {summary['points']['curator']} do not suit this backbone: more than half "
-            "of the labels are suspect. Leave out --curator: the default adapts."
+            f"of the labels are suspect. Leave out {option('curator')}: the default adapts."
         )
     chosen = chosen_model(summary)
     if labels["n_suspects"]:
@@ -93,9 +82,9 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
         steps.append(
-            f"{look} Choose the right label under 'corrected', save the corrections, and run the command again with "
-            "`--corrections corrections.csv`: checked labels are not doubted again, and the others are judged better."
-            f"{one_by_one}"
+            f"{look} Choose the right label under 'corrected', save the corrections, and run again with "
+            f"`{option('corrections', 'corrections.csv')}`: checked labels are not doubted again, and the others are "
+            f"judged better.{one_by_one}"
         )
     if tell := what_to_tell(labels.get("interval"), summary["made"]["settings"]):
         steps.append(tell)
@@ -104,7 +93,7 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
         if column["alone"]:
             steps.append(
                 f"Check {column['name']}: it predicts the label almost on its own. If it is only known after the "
-                "outcome, leave it out with --drop."
+                f"outcome, leave it out with {option('drop', column['name'])}."
             )
     if chosen and rows["test"] < 300:
         steps.append(
@@ -165,7 +154,7 @@ def rows_in_model(summary: dict[str, Any]) -> str:
     trained = "curated_pseudo" if summary["rows"]["unlabeled"] else "curated"
     return (
         "The model folder holds rows of this table with their labels, because the network reads them each time that it "
-        f"predicts. Whoever has the folder can read them; --keep {trained} keeps a trained model without rows."
+        f"predicts. Whoever has the folder can read them; {option('keep', trained)} keeps a trained model without rows."
     )
 
 
@@ -176,7 +165,7 @@ def _why_to_wait(chosen: dict[str, Any], metric: str) -> str:
     return (
         "Check some suspect labels before you use the model: validation preferred it, but on the held-out labels as "
         f"given its {title_of(metric)} is clearly worse than the plain model's. If most suspects turn out to be right, "
-        "keep the plain model with `--keep plain`."
+        f"keep the plain model with `{option('keep', 'plain')}`."
     )
 
 
@@ -201,108 +190,9 @@ def chosen_model(summary: dict[str, Any]) -> dict[str, Any] | None:
     return next((m for m in summary["models"] if m["chosen"]), None)
 
 
-def percent(share: float, digits: int = 0) -> str:
-    """Write a share for people.
-
-    Examples
-    --------
-    >>> percent(0.091), percent(0.004)
-    ('9 %', 'under 1 %')
-    """
-    if 0 < share < 0.01 and digits == 0:
-        return "under 1 %"
-    return f"{100 * share:.{digits}f} %"
-
-
-def amount(metric: str, value: float) -> str:
-    """Write a value of a metric: shares in percent, others as they are.
-
-    Examples
-    --------
-    >>> amount("accuracy", 0.8231), amount("roc_auc", 0.8231)
-    ('82.3 %', '0.823')
-    """
-    return f"{100 * value:.1f} %" if metric in SHARES else f"{value:.3f}"
-
-
-def difference(metric: str, value: float) -> str:
-    """Write a difference, with its sign.
-
-    Examples
-    --------
-    >>> difference("accuracy", 0.012), difference("log_loss", -0.01)
-    ('+1.2 points', '−0.010')
-    """
-    text = f"{100 * value:+.1f} points" if metric in SHARES else f"{value:+.3f}"
-    return text.replace("-", "−")
-
-
-def range_of(metric: str, gain: dict[str, float]) -> str:
-    """Write the interval of a gain, without its unit.
-
-    Examples
-    --------
-    >>> range_of("accuracy", {"value": 0.012, "low": -0.003, "high": 0.027})
-    '−0.3 to +2.7'
-    """
-    return " to ".join(difference(metric, gain[end]).removesuffix(" points") for end in ("low", "high"))
-
-
-def verdict_of(gain: dict[str, float]) -> str:
-    """Say by its interval what a gain is.
-
-    Examples
-    --------
-    >>> verdict_of({"low": 0.1, "high": 0.2}), verdict_of({"low": -0.1, "high": 0.2})
-    ('better', 'not clearly different')
-    """
-    return "better" if gain["low"] > 0 else "worse" if gain["high"] < 0 else "not clearly different"
-
-
-def against_plain(metric: str, gain: float) -> str:
-    """Write a gain without a sign, whose meaning depends on the metric.
-
-    Examples
-    --------
-    >>> against_plain("accuracy", 0.012), against_plain("cost", -0.311), against_plain("f1", 0.0)
-    ('1.2 points better than plain', '0.311 worse than plain', 'the same as plain')
-    """
-    size = difference(metric, abs(gain)).lstrip("+")
-    if float(size.split()[0]) == 0:
-        return "the same as plain"
-    return f"{size} {'better' if gain > 0 else 'worse'} than plain"
-
-
-def seconds_in_words(seconds: float) -> str:
-    """Write a time.
-
-    Examples
-    --------
-    >>> seconds_in_words(0.0312), seconds_in_words(4.56), seconds_in_words(754.0)
-    ('0.03 s', '4.6 s', '12.6 min')
-    """
-    if seconds >= 100:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
-
-
-def title_of(metric: str) -> str:
-    """Return the metric's name for people."""
-    return _TITLES[metric]
-
-
-def decided_by(summary: dict[str, Any]) -> str:
-    """Return the name of the metric that decided, with the class that it is about.
-
-    Examples
-    --------
-    >>> summary = {"metric": "average_precision", "classes": ["fraud", "legal"], "positive": 0}
-    >>> decided_by(summary), decided_by(summary | {"metric": "roc_auc"})
-    ("average precision of 'fraud'", 'ROC AUC')
-    """
-    metric, classes = summary["metric"], summary["classes"]
-    about = f" of '{classes[summary['positive']]}'" if metric in _OF_ONE_CLASS and len(classes) == 2 else ""
-    return title_of(metric) + about
+def plain_model(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of the plain model, which is compared in every study that trains models."""
+    return next(m for m in summary["models"] if m["name"] == "plain")
 
 
 def _data(summary: dict[str, Any]) -> str:
@@ -342,7 +232,7 @@ def _model(summary: dict[str, Any]) -> str:
     if chosen is None:
         return ""
     score, title = chosen["test"][metric], decided_by(summary)
-    value = f"{amount(metric, score['value'])} ({amount(metric, score['low'])} to {amount(metric, score['high'])})"
+    value = amount_with_range(metric, score)
     if chosen["name"] == "plain":
         return (
             f"The plain model was kept: {title} {value} on {summary['rows']['test']:,} held-out rows. "

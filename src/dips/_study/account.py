@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from dips._estimators.reasons import reason
 from dips._estimators.samples import samples_frame, spread
 from dips._files.read import Table
 from dips._files.target import Target
-from dips._report.segments import UnevenValues, find_uneven_values
+from dips._report.segments import UnevenValues
 from dips._report.suspects import suspicion_ranks
-from dips._study.data import StudyData
 from dips._study.duplicates import Duplicates
 from dips._tools.arrays import Array, Rows
-from dips._tools.names import beside
+from dips._tools.names import apart_from
 from dips.backbones import find_backbone
 
 _COLUMNS = (
@@ -94,7 +92,7 @@ def account_of(
 
 def id_columns(ids: list[str]) -> dict[str, str]:
     """What the columns that name a row are called in the account."""
-    return beside(ids, taken=(*_COLUMNS, *_ADDED_LATER))
+    return apart_from(ids, taken=(*_COLUMNS, *_ADDED_LATER))
 
 
 def _judged_columns(judge: Any, labeled: Rows, codes: Array) -> dict[str, Array]:
@@ -159,54 +157,6 @@ def _add_pseudo_labels(columns: dict[str, Array], model: Any, seen: Rows, X: Any
 
 def _codes(labels: pd.Series) -> Array:
     return np.array([UNLABELED if pd.isna(label) else label for label in labels], dtype=np.intp)
-
-
-def watched_model(judge: Any, fit_plain: Callable[[], Any]) -> Any:
-    """Return the model in whose training the confidence in given labels was measured.
-
-    A judge that believes watches the last model, all others the first one, on labels as they were given.
-    """
-    return judge if judge.curator_.believes else fit_plain()
-
-
-def noise_estimate(judge: Any, uneven: UnevenValues | None = None) -> float | None:
-    """Return the share of given labels that look wrong, where the curator estimates it."""
-    return _share_wrong(judge, uneven)[0]
-
-
-def noise_interval(judge: Any, uneven: UnevenValues | None = None) -> tuple[float, float] | None:
-    """Return the lowest and the highest share that explain the labels nearly as well, where the curator gives them."""
-    return _share_wrong(judge, uneven)[1]
-
-
-def _share_wrong(judge: Any, uneven: UnevenValues | None) -> tuple[float | None, tuple[float, float] | None]:
-    """The curator takes wrong labels to be spread evenly; where they are not, its estimate is too low."""
-    estimate, interval = (getattr(judge.curator_, name, None) for name in ("noise_rate_", "noise_interval_"))
-    verified = judge.samples_["verified"]
-    if verified.all():  # somebody has checked them, so there is nothing to estimate
-        return None, None
-    if estimate is None or interval is None:
-        return (None if estimate is None else float(estimate)), None
-    if uneven is not None and not uneven.is_sample and not verified.any():  # all labels were tested
-        instead = uneven.share_wrong(len(judge.samples_))
-        if instead is not None and instead[0] > estimate:
-            return instead
-    return float(estimate), (float(interval[0]), float(interval[1]))
-
-
-def uneven_values(judge: Any, study: StudyData, seed: int) -> UnevenValues | None:
-    """Values at which labels are wrong more often than difficulty explains.
-
-    None where the curator has no answers, or where somebody told which way labels are wrong: the test takes any label
-    to be as easily wrong as any other.
-    """
-    answers = getattr(judge.curator_, "answers_", None)
-    if answers is None or study.known is not None:
-        return None
-    labeled = np.flatnonzero(study.target.is_labeled)
-    is_open = ~study.verified.mask[labeled]  # what somebody has checked is not doubted again
-    rows = labeled[is_open]
-    return find_uneven_values(study.table, study.schema, rows, study.target.codes[rows], answers[is_open], seed)
 
 
 def _out_of_fold(judge: Any, labeled: Rows, n_rows: int) -> Array:

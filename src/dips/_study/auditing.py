@@ -13,26 +13,27 @@ import pandas as pd
 
 from dips._estimators.plots import draw_calibration
 from dips._files.prepare import Preparation
-from dips._report import TableFindings, render, summarize
+from dips._report import TableFindings, summarize
 from dips._report.segments import class_warnings
-from dips._report.suspects import suspects_of
 from dips._review.notebook import NotebookReview
-from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
+from dips._study.account import account_of
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN
 from dips._study.data import StudyData, read_data
+from dips._study.judging import share_wrong, uneven_values, watched_model
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
-from dips._tools.files import without_nan, write_whole
+from dips._tools.files import without_nan
 from dips._tools.observer import Observer
 from dips._tools.shares import calibration_of
+from dips._tools.wording import counted
 from dips.exceptions import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelAudit(Pictured):
     """The labels of a table, judged.
 
@@ -41,24 +42,38 @@ class LabelAudit(Pictured):
 
     Attributes
     ----------
+    findings : what the page is made from
     samples : data frame, one row per input row
     share_wrong : estimated share of wrong labels, where the curator estimates it
     interval : lowest and highest share that explain the labels nearly as well, where the curator gives them
     """
 
-    samples: pd.DataFrame
-    share_wrong: float | None
-    interval: tuple[float, float] | None
     findings: TableFindings
+
+    def __repr__(self) -> str:
+        n_labels = int(self.samples["given_label"].notna().sum())
+        found = f"{counted(n_labels, 'label')}, {len(self.suspects()):,} suspect"
+        return f"LabelAudit of {found}; see suspects() and samples"
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The account of every row."""
+        return self.findings.account
+
+    @property
+    def share_wrong(self) -> float | None:
+        """Estimated share of wrong labels, where the curator estimates it."""
+        return self.findings.noise_rate
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Lowest and highest share that explain the labels nearly as well, where the curator gives them."""
+        return self.findings.noise_interval
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What the page shows, as plain data."""
         return without_nan(summarize(self.findings))
-
-    def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
-        return suspects_of(self.samples, order)
 
     def review(self, folder: Path | str | None = None, *, reviewer: str = "", blinded: bool = False) -> NotebookReview:
         """Look at the suspects one by one, in a notebook.
@@ -76,10 +91,6 @@ class LabelAudit(Pictured):
             Hide given and suggested labels until one has answered.
         """
         return review_findings(self.findings, folder, reviewer, blinded)
-
-    def write_report(self, path: Path | str) -> None:
-        """Write the page."""
-        write_whole(Path(path), render(self.summary).encode())
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Draw what models that had not seen the rows said against the labels; return the axes."""
@@ -168,7 +179,7 @@ def audit(
     observer.message("judging labels", 0.2)
     findings = _judged(study, checked, command)
     issue(findings.warnings, observer)
-    return LabelAudit(findings.account, findings.noise_rate, findings.noise_interval, findings)
+    return LabelAudit(findings)
 
 
 def _judged(study: StudyData, settings: Settings, command: str | None) -> TableFindings:
@@ -182,16 +193,16 @@ def _judged(study: StudyData, settings: Settings, command: str | None) -> TableF
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
     uneven = uneven_values(judge, study, settings.seed)
-    noise = noise_estimate(judge, uneven)
-    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise)
+    noise_rate, noise_interval = share_wrong(judge, uneven)
+    study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise_rate)
     account = account_of(
         judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=settings.order
     )
     return TableFindings(
         **study.to_report(),
         account=account,
-        noise_rate=noise,
-        noise_interval=noise_interval(judge, uneven),
+        noise_rate=noise_rate,
+        noise_interval=noise_interval,
         X=X,
         judge=judge,
         watched=watched,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dips._data.labels import UNLABELED
 from dips._estimators.curated import CuratedClassifier
 from dips._estimators.pseudo_label import PseudoLabelClassifier
 from dips._study.examples import Examples
@@ -65,23 +64,14 @@ class Trained(Candidate):
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:
-            alone, checked = CuratedClassifier(backbone, curator=curator, **common), examples.verified_at(labeled)
-            alone.keep_together(examples.groups_at(labeled)).tell(examples.known)
-            return alone.fit(
-                examples.X[labeled], examples.codes[labeled], verified=checked.mask, y_given=checked.before
-            )
-        rows = np.concatenate([labeled, unlabeled])
+            alone = CuratedClassifier(backbone, curator=curator, **common)
+            alone._keep_together(examples.groups_at(labeled))._tell(examples.known)
+            return alone.fit(**examples.for_fit(labeled, unlabeled[:0]))
         model = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
-        known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
-        model.keep_together(examples.groups_at(rows)).tell(examples.known)
-        return model.fit(
-            examples.X[rows],
-            np.where(known, examples.codes[rows], UNLABELED),
-            verified=known & checked.mask,
-            y_given=np.where(known, checked.before, UNLABELED),
-        )
+        groups = examples.groups_at(np.concatenate([labeled, unlabeled]))
+        return model._keep_together(groups)._tell(examples.known).fit(**examples.for_fit(labeled, unlabeled))
 
 
 class Read(Candidate):

@@ -226,8 +226,7 @@ def gains_over_usual(
     rng = np.random.default_rng(settings.seed)
     for weights in zip(*(resamples(len(t.belief), rng, _N_RESAMPLES, t.groups) for t in truths), strict=True):
         draws.append([np.mean([f(w) for f, w in zip(computed[name], weights, strict=True)]) for name in names])
-    sign = 1 if metric.more_is_better else -1
-    differences = sign * (np.array(draws) - np.array(draws)[:, :1])
+    differences = metric.sign * (np.array(draws) - np.array(draws)[:, :1])
     errors = np.nanstd(differences, axis=0)
     values = [metric.gain(comparison.validation[name], comparison.validation[usual]) for name in names]
     return {name: Gain(float(v), float(e)) for name, v, e in zip(names, values, errors, strict=True)}

@@ -26,12 +26,12 @@ from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
 from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
-from dips._study.leaks import Leak
+from dips._study.leaks import Leak, single_columns
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
 from dips._study.told import read_told, told_notes
 from dips._tools.arrays import Array
-from dips._tools.files import expanded
+from dips._tools.files import expanded, sha256
 from dips._tools.observer import Observer
 from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
@@ -66,7 +66,7 @@ class StudyData:
     @property
     def leaks_alone(self) -> dict[str, float]:
         """Columns that predict the label almost alone."""
-        return {leak.columns[0]: leak.score for leak in self.leaks if len(leak.columns) == 1}
+        return single_columns(self.leaks)
 
     def label_notes(self, metric: str) -> list[str]:
         """Sentences on what these labels mean for the models that learn them."""
@@ -269,5 +269,4 @@ class _Digest(io.RawIOBase):
 
 def _file(data: Any, n_rows: int) -> dict[str, Any]:
     path = file_of(str(data)) if is_address(data) else expanded(data)
-    with path.open("rb") as stream:
-        return {"path": str(data), "rows": n_rows, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    return {"path": str(data), "rows": n_rows, "sha256": sha256(path)}

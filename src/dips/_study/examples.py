@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dips._data.known import Known
+from dips._data.labels import UNLABELED
 from dips._data.spans import Spans
 from dips._data.verified import Verified
 from dips._tools.arrays import Array, Rows
@@ -30,6 +33,20 @@ class Examples:
     groups: Array | None = None
     spans: Spans | None = None
     known: Known | None = None
+
+    def for_fit(self, labeled: Rows, beside: Rows) -> dict[str, Array]:
+        """Return what the ``fit`` of a model takes, of rows with their labels and of rows beside them without.
+
+        A row may have a label all the same: one that is held out must not be seen.
+        """
+        rows = np.concatenate([labeled, beside])
+        is_told, checked = np.arange(rows.size) < labeled.size, self.verified_at(rows)
+        return {
+            "X": self.X[rows],
+            "y": np.where(is_told, self.codes[rows], UNLABELED),
+            "verified": is_told & checked.mask,
+            "y_given": np.where(is_told, checked.before, UNLABELED),
+        }
 
     def verified_at(self, rows: Rows) -> Verified:
         """Return which of the rows have a verified label."""

@@ -19,7 +19,7 @@ from dips._persistence.export import write_frame
 from dips._report import TableFindings, render, summarize
 from dips._report.points import more_curves
 from dips._report.segments import class_warnings
-from dips._study.account import account_of, noise_estimate, noise_interval, uneven_values, watched_model
+from dips._study.account import account_of
 from dips._study.baseline import baseline_scores, chance_warnings
 from dips._study.candidates import BY_NAME, JUDGE, PLAIN, Candidate
 from dips._study.compare import FRACTION, Comparison, compare
@@ -29,6 +29,7 @@ from dips._study.examples import Examples
 from dips._study.folder import CURVES, RunFolder, fingerprint, how_made
 from dips._study.groups import few_groups_warnings
 from dips._study.importance import importance
+from dips._study.judging import share_wrong, uneven_values, watched_model
 from dips._study.leaks import LeakCheck
 from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
 from dips._study.outliers import find_outliers
@@ -302,6 +303,7 @@ def _findings(
     scored = _scored(study, split, comparison, settings, costs)
     drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
     uneven = uneven_values(final.judge, study, settings.seed)
+    noise_rate, noise_interval = share_wrong(final.judge, uneven)
     rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)
@@ -310,8 +312,8 @@ def _findings(
         **study.to_report(),
         **scored,
         account=account,
-        noise_rate=noise_estimate(final.judge, uneven),
-        noise_interval=noise_interval(final.judge, uneven),
+        noise_rate=noise_rate,
+        noise_interval=noise_interval,
         X=final.X,
         judge=final.judge,
         watched=final.watched,

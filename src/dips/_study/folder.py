@@ -30,7 +30,6 @@ from dips.exceptions import OutputError
 MARK = "config.json"  # a folder that holds it is one of ours
 REVIEW = "review"  # the folder in it with what people decided
 CURVES = "curves.parquet"  # learning curves that the page has no room for
-_STATE = "state"
 _DECIDES = ("settings", "sources", "corrections", "versions", "cache_format")
 
 
@@ -54,6 +53,11 @@ class RunFolder:
         self.staging = _beside(self.path, "unfinished")
         refuse_to_overwrite(self.path, force)
 
+    @property
+    def state(self) -> Path:
+        """The folder in the hidden one with the parts that are finished; it does not become part of the run."""
+        return self.staging / "state"
+
     @contextlib.contextmanager
     def held(self) -> Iterator[RunFolder]:
         """Be the only one who writes here, until the block ends; another process is refused at once."""
@@ -65,20 +69,20 @@ class RunFolder:
 
     def begin(self, fingerprint: str) -> bool:
         """Open the hidden folder; return whether the same study was begun there before."""
-        kept = self.staging / _STATE / "fingerprint"
+        kept = self.state / "fingerprint"
         if _text(kept) == fingerprint:
             for left_over in self.staging.rglob(".*.part"):  # of a process that was killed while it wrote
                 _remove(left_over)
             return True
         _remove(self.staging)
         with writing(self.path):
-            (self.staging / _STATE).mkdir(parents=True)
+            self.state.mkdir(parents=True)
         write_whole(kept, fingerprint.encode())
         return False
 
     def cached(self, name: str, compute: Callable[[], dict[str, Array]]) -> dict[str, Array]:
         """Return the arrays of this name; compute them if they are not in the cache."""
-        path = self.staging / _STATE / f"{name}.npz"
+        path = self.state / f"{name}.npz"
         if path.exists():
             try:
                 with np.load(path, allow_pickle=False) as stored:
@@ -92,11 +96,11 @@ class RunFolder:
 
     def is_cached(self, name: str) -> bool:
         """Whether the arrays of this name are in the cache."""
-        return (self.staging / _STATE / f"{name}.npz").exists()
+        return (self.state / f"{name}.npz").exists()
 
     def finish(self) -> None:
         """Move the folder to its place, in one step; a run that is replaced is there until then."""
-        shutil.rmtree(self.staging / _STATE, ignore_errors=True)
+        shutil.rmtree(self.state, ignore_errors=True)
         refuse_to_overwrite(self.path, self.force)
         with writing(self.path):
             sync_tree(self.staging)

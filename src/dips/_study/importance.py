@@ -58,15 +58,14 @@ def importance(
     X, codes, groups = X[rows], codes[rows], None if groups is None else groups[rows]
     weights = [np.ones(codes.size), *resamples(codes.size, np.random.default_rng(seed), _N_RESAMPLES, groups)]
     intact = _scores(metric, codes, predict_proba(X), positive, weights)
-    columns, sign = preparation.schema.used, 1 if metric.more_is_better else -1
-    by_column = {}
+    columns, by_column = preparation.schema.used, {}
     for column in columns:
         parts = preparation.columns_of(column.name)
         losses = []  # (shuffles, 1 + resamples)
         for _ in range(_SHUFFLES):
             shuffled = X.copy()
             shuffled[:, parts] = X[rng.permutation(codes.size)][:, parts]
-            losses.append(sign * (intact - _scores(metric, codes, predict_proba(shuffled), positive, weights)))
+            losses.append(metric.sign * (intact - _scores(metric, codes, predict_proba(shuffled), positive, weights)))
         by_column[column.name] = _importance(np.array(losses), len(columns))
     return dict(sorted(by_column.items(), key=lambda item: -item[1].loss))
 

@@ -19,7 +19,7 @@ from dips._study.baseline import better_options, imbalance_notes, majority
 from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_codes, group_notes, joined_with_copies, repeated_ids
-from dips._study.leaks import Leak, LeakCheck
+from dips._study.leaks import Leak, LeakCheck, single_columns
 from dips._study.reviewed import verified_rows
 from dips._study.settings import Settings
 from dips._tools.wording import option
@@ -67,6 +67,11 @@ class Inspection:
         notes += [] if self.duplicates is None else self.duplicates.notes()
         notes += [leak.sentence() for leak in self.leaks]
         return notes + [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
+
+    @property
+    def leaks_alone(self) -> dict[str, float]:
+        """Columns that predict the label almost alone."""
+        return single_columns(self.leaks)
 
     @property
     def options(self) -> list[str]:

@@ -68,6 +68,11 @@ class Leak:
         return {"columns": list(self.columns), "score": self.score, "others": self.others}
 
 
+def single_columns(leaks: list[Leak]) -> dict[str, float]:
+    """Return the columns that predict the label almost alone, and their scores."""
+    return {leak.columns[0]: leak.score for leak in leaks if len(leak.columns) == 1}
+
+
 class LeakCheck:
     """Scores of columns and pairs, computed once; which of them are leaks depends on the share of wrong labels.
 

@@ -28,6 +28,11 @@ class Metric:
     more_is_better: bool
     prepare: Callable[[Array, Array, int], Callable[[Array], float]]
 
+    @property
+    def sign(self) -> int:
+        """Of a difference that is better."""
+        return 1 if self.more_is_better else -1
+
     def score(self, codes: Array, p: Array, positive: int) -> float:
         """Value on rows that count once each."""
         return self.prepare(codes, p, positive)(np.ones(codes.size))
@@ -220,9 +225,8 @@ def scores_on(
 
 
 def _gain(metric: Metric, values: Any, draws: Any, model: str, baseline: str, name: str) -> Interval:
-    sign = 1 if metric.more_is_better else -1
-    differences = sign * (np.asarray(draws[model][name]) - np.asarray(draws[baseline][name]))
-    return _interval(sign * (values[model][name] - values[baseline][name]), differences)
+    differences = metric.sign * (np.asarray(draws[model][name]) - np.asarray(draws[baseline][name]))
+    return _interval(metric.sign * (values[model][name] - values[baseline][name]), differences)
 
 
 def _if_all_are_right(accuracy: dict[str, Any], n: int) -> None:

@@ -1,32 +1,48 @@
-"""What a finished study shows of itself in a notebook: a short page, and pictures."""
+"""What a finished study shows of itself: its suspects, its page, a short one in a notebook, and pictures."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dips._estimators.plots import draw_curves, draw_map
+from dips._report import render
 from dips._report.compact import render_compact
+from dips._report.suspects import suspects_of
+from dips._tools.files import write_whole
 from dips.exceptions import InputError
 
 _FIRST = 10  # suspects whose curves are drawn
 
 
 class Pictured:
-    """Has a summary, which is what its page shows."""
+    """Has an account of its rows, and a summary, which is what its page shows."""
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        """The account of every row."""
+        raise NotImplementedError
 
     @property
     def summary(self) -> dict[str, Any]:
         """What the page shows, as plain data."""
         raise NotImplementedError
 
-    def suspects(self) -> pd.DataFrame:
-        """Given labels to look at first."""
-        raise NotImplementedError
+    def suspects(self, order: str | None = None) -> pd.DataFrame:
+        """Given labels to look at first: the most probably "wrong", or the most "useful" to check.
+
+        Of images where no label is suspect, these are the labels that are most likely to be wrong.
+        """
+        return suspects_of(self.samples, order)
+
+    def write_report(self, path: Path | str) -> None:
+        """Write the page."""
+        write_whole(Path(path), render(self.summary).encode())
 
     def _repr_html_(self) -> str:
         """A short version of the page, for notebooks."""

@@ -65,17 +65,10 @@ def why_not_read(examples: Examples) -> str:
 def read_by_network(examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> NetworkModel:
     """Let it read the labels, and a sample of the unlabeled rows."""
     beside = np.sort(np.random.RandomState(settings.seed).permutation(unlabeled.size)[:_UNLABELED])
-    rows = np.concatenate([labeled, unlabeled[beside]])
-    known, checked = np.arange(rows.size) < labeled.size, examples.verified_at(rows)
     frequencies = None if examples.known is None else examples.known.frequencies
     common = {"random_state": settings.seed, "n_jobs": settings.jobs}
     network = PreparedTableClassifier(_spans(examples), class_frequencies=frequencies, **common)
-    network.fit(
-        examples.X[rows],
-        np.where(known, examples.codes[rows], UNLABELED),
-        verified=known & checked.mask,
-        y_given=np.where(known, checked.before, UNLABELED),
-    )
+    network.fit(**examples.for_fit(labeled, unlabeled[beside]))
     n_rows = labeled.size + unlabeled.size
     read = np.concatenate([np.arange(labeled.size), labeled.size + beside])[network.in_context_]
     given = np.concatenate([examples.codes[labeled], np.full(unlabeled.size, UNLABELED)])

@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 
 from dips._estimators.reasons import IMAGE
+from dips._estimators.suspicion import check_order
 from dips._files.columns import Schema
 from dips._files.corrections import key_columns, read_corrections
 from dips._files.read import Table, read_table
 from dips._files.sqlite import is_address
 from dips._files.target import Target
 from dips._report import TableFindings, render, summarize
-from dips._report.suspects import check_order, suspicion_ranks
+from dips._report.suspects import suspicion_ranks
 from dips._review.cells import PointCells, TableCells
 from dips._review.desk import Desk
 from dips._review.export import corrections_frame

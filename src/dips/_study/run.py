@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,7 +16,7 @@ from jinja2 import TemplateError
 from dips._estimators.plots import draw_calibration
 from dips._files.read import Table, read_table
 from dips._persistence import SavedModel, load_model
-from dips._report.suspects import suspects_of
+from dips._persistence.model import read_record
 from dips._study.folder import CURVES, MARK, recover
 from dips._study.pictured import Pictured
 from dips._study.scoring import Scores, score_predictions
@@ -25,6 +24,17 @@ from dips._tools.arrays import Array
 from dips._tools.files import sha256
 from dips._tools.wording import counted, reason_of
 from dips.exceptions import DipsError, InputError, ModelError
+
+# what is raised where a file lacks something, or holds something else
+_INCOMPLETE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    TemplateError,
+    pd.errors.InvalidIndexError,  # of classes that are there twice
+)
 
 
 class Run(Pictured):
@@ -72,12 +82,12 @@ class Run(Pictured):
     @cached_property
     def config(self) -> dict[str, Any]:
         """How the run was made."""
-        return self._json(MARK)
+        return read_record(self.folder / MARK)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Scores of the comparison."""
-        return self._json("metrics.json")
+        return read_record(self.folder / "metrics.json")
 
     @property
     def warnings(self) -> list[str]:
@@ -108,16 +118,12 @@ class Run(Pictured):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What the page shows, as plain data."""
-        return self._json("report.json")
+        return read_record(self.folder / "report.json")
 
     @property
     def report(self) -> Path:
         """The report."""
         return self.folder / "report.html"
-
-    def suspects(self, order: str | None = None) -> pd.DataFrame:
-        """Given labels to look at first: the most probably "wrong", or the most "useful" to check."""
-        return suspects_of(self.samples, order)
 
     def plot_calibration(self, ax: Any = None) -> Any:
         """Draw what the models said of the held-out rows against their labels; return the axes."""
@@ -167,15 +173,6 @@ class Run(Pictured):
             reason = reason_of(error)
             raise ModelError(f"{path} cannot be read: {reason}. Get the folder from its source again.") from error
 
-    def _json(self, name: str) -> Any:
-        try:
-            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ModelError(f"{self.folder / name} cannot be read: {error}.") from error
-        if not isinstance(record, dict):
-            raise ModelError(f"{self.folder / name} is not a JSON object; get the folder from its source again.")
-        return record
-
 
 @contextmanager
 def whole(*runs: Run) -> Iterator[None]:
@@ -184,7 +181,7 @@ def whole(*runs: Run) -> Iterator[None]:
         yield
     except DipsError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TemplateError) as error:
+    except _INCOMPLETE as error:
         folders = " or ".join(str(run.folder) for run in runs)
         reason = reason_of(error)
         raise ModelError(f"{folders} is not a complete run ({type(error).__name__}: {reason}).") from error

@@ -12,7 +12,7 @@ from dips._data.labels import UNLABELED
 from dips._files.read import Table
 from dips._files.values import texts
 from dips._persistence import SavedModel
-from dips._report.words import amount, title_of
+from dips._report.metric_words import amount_with_range, title_of
 from dips._study.metrics import intervals, metrics_for
 from dips._tools.arrays import Array
 from dips._tools.wording import beside, counted, some_of
@@ -44,11 +44,7 @@ class Scores:
         """Say it."""
         if not self.n:
             return [f"The model does not know the labels in the file ({', '.join(self.unknown[:5])}): no score."]
-        told = [
-            f"{title_of(k)} {amount(k, v['value'])} ({amount(k, v['low'])} to {amount(k, v['high'])})"
-            for k, v in self.metrics.items()
-            if k in _TOLD
-        ]
+        told = [f"{title_of(k)} {amount_with_range(k, v)}" for k, v in self.metrics.items() if k in _TOLD]
         recalls = some_of(beside(name, f"{100 * share:.0f} %") for name, share in self.recall.items())
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
         said = [

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from dips._estimators.learners import resolve_labeler
+from dips._estimators.suspicion import ORDERS
 from dips._files.declared import read_types
-from dips._report.suspects import ORDERS
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option
 from dips.backbones._registry import default_names

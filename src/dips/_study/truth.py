@@ -57,4 +57,4 @@ def believed_truth(examples: Examples, rows: Rows, n_classes: int, settings: Set
     estimator, rng = default_estimator(settings.backbone, rows.size), check_random_state(settings.seed)
     trainer = Trainer(estimator, TablePool(examples.X), n_classes, None, rng, settings.jobs, groups=examples.groups)
     labels, effort, verified = examples.codes[rows], Effort.for_labels(rows.size), examples.verified_at(rows)
-    return learn_beliefs(trainer, rows, labels, rows[:0], effort, verified, known=examples.known).labeled
+    return learn_beliefs(trainer, rows, labels, rows[:0], effort, verified, examples.known).labeled

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 
-def beside(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+def apart_from(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
     """Return what each column of the input is called beside results, so that no name is there twice.
 
     Examples
     --------
-    >>> beside(["age", "row"], taken=["row", "reason"])
+    >>> apart_from(["age", "row"], taken=["row", "reason"])
     {'age': 'age', 'row': 'row (input)'}
     """
     names = list(names)

@@ -35,6 +35,18 @@ def some_of(values: Iterable[Any], most: int = 12) -> str:
     return ", ".join(texts[:most]) + (f" and {n_more:,} more" if n_more > 0 else "")
 
 
+def cut(text: Any, n: int) -> str:
+    """Write a text with at most `n` characters.
+
+    Examples
+    --------
+    >>> cut("infection", 9), cut("infections", 9)
+    ('infection', 'infectio…')
+    """
+    text = str(text)
+    return text if len(text) <= n else f"{text[: n - 1]}…"
+
+
 def counted(n: int, one: str, many: str | None = None) -> str:
     """Write a number of things; `many` is needed where more than an s is added.
 

@@ -61,7 +61,7 @@ def _print(comparison: dict[str, Any]) -> None:
 
 
 def _print_scores(scores: dict[str, Any], n_held_out: int) -> None:
-    from dips._report.words import difference, range_of, title_of
+    from dips._report.metric_words import difference, range_of, title_of
 
     rows = []
     for metric, after in scores["after"].items():
@@ -74,7 +74,7 @@ def _print_scores(scores: dict[str, Any], n_held_out: int) -> None:
 
 
 def _with_interval(metric: str, score: dict[str, float]) -> str:
-    from dips._report.words import amount
+    from dips._report.metric_words import amount
 
     value, low, high = (amount(metric, score[k]) for k in ("value", "low", "high"))
     return f"{value} ({low.removesuffix(' %')}–{high.removesuffix(' %')})"

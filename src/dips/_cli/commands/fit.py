@@ -148,7 +148,8 @@ def _print_understanding(console: Terminal, study: StudyData, leaks: dict[str, f
 
 def _print_result(run: Run, folder: Path) -> None:
     from dips._report.label_words import first_looks, label_summary, what_to_tell, worth_in_words
-    from dips._report.words import decided_by, how_chosen, rows_in_model
+    from dips._report.metric_words import decided_by
+    from dips._report.words import how_chosen, rows_in_model
     from dips._study.candidates import BY_NAME, NETWORK
 
     console, m = output(), run.metrics
@@ -189,7 +190,7 @@ def _next_steps(run: Run, folder: Path) -> list[str]:
 
 def _scores_table(m: dict[str, Any], title: str) -> Table:
     """One line per model, and one for always answering the same class."""
-    from dips._report.words import SHARES
+    from dips._report.metric_words import SHARES
     from dips._study.candidates import BY_NAME, PLAIN
 
     is_share = m["metric"] in SHARES

@@ -81,8 +81,9 @@ def _print(inspection: Inspection) -> None:
         n_labeled = int(target.is_labeled.sum())
         words = f"{target.name!r}: {n_labeled:,} labeled ({classes}), {inspection.n_rows - n_labeled:,} not."
         console.say(words)
-    alone = {leak.columns[0]: leak.score for leak in inspection.leaks if len(leak.columns) == 1}
-    print_columns(console, inspection.schema.columns, alone, inspection.look.table.n_rows, _MOST_COLUMNS)
+    print_columns(
+        console, inspection.schema.columns, inspection.leaks_alone, inspection.look.table.n_rows, _MOST_COLUMNS
+    )
     console.say_notes(inspection.notes)
     if inspection.options:
         console.say(f"Options to consider: {'  '.join(inspection.options)}")

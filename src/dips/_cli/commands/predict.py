@@ -114,11 +114,11 @@ def _beside_columns(predicted: pd.DataFrame, table: Table, model: SavedModel, ke
     """Put the predictions beside the columns that name a row, or beside all."""
     import pandas as pd
 
-    from dips._tools.names import beside
+    from dips._tools.names import apart_from
 
     ids = (model.about or {}).get("ids", [])
     names = table.names if keep_columns else [n for n in ids if n in table.names]
-    called = beside(names, taken=[str(name) for name in predicted])
+    called = apart_from(names, taken=[str(name) for name in predicted])
     for name, other in called.items():
         if name != other:
             remarks().say(f"Note: the table's column {name!r} is written as {other!r}.")
