@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dips import CuratedClassifier, PseudoLabelClassifier
+from dips import CuratedClassifier, PseudoLabelClassifier, SelfTrainingClassifier, characterize
 from dips.datasets import make_quadrants
 
 RNG = np.random.RandomState(0)
@@ -122,11 +124,46 @@ def test_every_class_needs_a_labeled_row_that_weighs():
 def test_rows_of_the_unlabeled_table_belong_to_no_group(curator):
     X, y = make_quadrants(90, random_state=0)
     backbone = HistGradientBoostingClassifier(max_iter=10)
-    model = PseudoLabelClassifier(backbone, curator=curator, random_state=0)._keep_together(np.arange(40) // 4)
-    assert len(model.fit(X[:40], y[:40], X[40:]).samples_) == 90
+    model = PseudoLabelClassifier(backbone, curator=curator, random_state=0)
+    assert len(model.fit(X[:40], y[:40], X[40:], groups=np.arange(40) // 4).samples_) == 90
 
 
 def test_every_row_needs_a_group():
     X, y = make_quadrants(40, random_state=0)
     with pytest.raises(ValueError, match=r"groups must hold the group of every row of X, 40 of them; got \(39,\)"):
-        CuratedClassifier(random_state=0)._keep_together(np.arange(39)).fit(X, y)
+        CuratedClassifier(random_state=0).fit(X, y, groups=np.arange(39))
+
+
+def visits(n_patients=150, seed=0):
+    """Three visits of each patient, which are alike; a tenth of the patients have a wrong label in all of them."""
+    rng = np.random.RandomState(seed)
+    patient = np.repeat(np.arange(n_patients), 3)
+    X = rng.normal(size=(n_patients, 3))[patient] + 0.01 * rng.normal(size=(patient.size, 3))
+    truth = X[patient * 3, 0] > 0
+    wrong = (rng.rand(n_patients) < 0.1)[patient]
+    return X, np.where(truth ^ wrong, "ill", "well"), [f"P{p}" for p in patient], wrong
+
+
+def test_rows_of_one_patient_do_not_vouch_for_their_wrong_label():
+    X, y, patient, wrong = visits(seed=2)
+    alone = characterize(None, X, y, random_state=0)
+    together = characterize(None, X, y, groups=patient, random_state=0)
+    n_found = [wrong[audit.suspects().index].sum() for audit in (alone, together)]
+    assert n_found[1] > wrong.sum() / 2 > 3 * n_found[0]
+
+
+def test_a_row_without_a_group_stands_alone():
+    X, y, patient, _ = visits(40)
+    groups = pd.Series(patient).mask(np.arange(120) > 100)
+    for model in (CuratedClassifier(trees(), random_state=0), SelfTrainingClassifier(trees(), random_state=0)):
+        assert len(model.fit(X, y, groups=groups).samples_) == 120
+
+
+def test_groups_of_a_search_are_those_of_its_fits(monkeypatch):
+    X, y, patient, _ = visits(40)
+    seen = []
+    monkeypatch.setattr("dips._estimators.curated.check_groups", lambda groups, n: seen.append(groups))
+    with config_context(enable_metadata_routing=True):
+        params = {"groups": np.array(patient)}
+        cross_validate(CuratedClassifier(trees(), curator="none"), X, y, params=params, cv=GroupKFold(2))
+    assert [groups.size for groups in seen] == [60, 60]

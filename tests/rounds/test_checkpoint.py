@@ -66,7 +66,7 @@ def fitted(patients, checkpoint=None, **settings):
     X, y, folder = patients
     pool = ParquetPool(folder, stays=True, checkpoint=checkpoint, max_train_rows=settings.pop("max_train_rows", None))
     groups = settings.pop("groups", None)
-    return PseudoLabelClassifier(**SETTINGS | settings)._keep_together(groups).fit(X, y, pool)
+    return PseudoLabelClassifier(**SETTINGS | settings).fit(X, y, pool, groups=groups)
 
 
 def assert_same(one, other, X, tmp_path):

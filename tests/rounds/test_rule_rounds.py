@@ -39,11 +39,11 @@ def patients(tmp_path_factory):
 
 def both_ways(patients, tmp_path, sample_weight=None, verified=None, groups=None, **settings):
     X, y, folder = patients
-    more = {"sample_weight": sample_weight, "verified": verified}
+    more = {"sample_weight": sample_weight, "verified": verified, "groups": groups}
     kept = PseudoLabelClassifier(**{"estimator": SMALL_XGBOOST, "n_rounds": 4, "random_state": 0} | settings)
     ruled = clone(kept)
-    kept._keep_together(groups).fit(X, y, ParquetPool(folder), **more)
-    ruled._keep_together(groups).fit(X, y, ParquetPool(folder, stays=True), **more)
+    kept.fit(X, y, ParquetPool(folder), **more)
+    ruled.fit(X, y, ParquetPool(folder, stays=True), **more)
     ruled.write_samples(tmp_path / "account")
     return kept, ruled, pq.read_table(tmp_path / "account").to_pandas()
 

@@ -244,3 +244,8 @@ def test_two_groups_are_too_few_which_is_said_before_the_work(tmp_path):
     sites = VISITS.assign(patient_id=np.arange(len(VISITS)) % 2)
     with pytest.raises(DataError, match="Groups are too few to compare models: besides the rows held out, 1 group"):
         fit(sites, target="outcome", out=tmp_path / "run", group="patient_id")
+
+
+def test_python_warns_of_rows_that_may_belong_together():
+    with pytest.warns(UserWarning, match=r"'patient_id' repeats: 60 values in .* use group='patient_id'"):
+        audit(VISITS, target="outcome")

@@ -26,7 +26,7 @@ from dips._estimators.class_summary import class_summary, warn_of_classes_in_dan
 from dips._estimators.parameters import BackboneParameters
 from dips._estimators.routing import make_fit_params, router_of
 from dips._estimators.samples import by_target, samples_of_rounds
-from dips._estimators.validation import check_groups, code_class_weights, or_default
+from dips._estimators.validation import code_class_weights, or_default
 from dips._rounds.state import RoundsState
 from dips._rounds.training import Trainer
 from dips._spark.executors import task_cpus
@@ -42,24 +42,14 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
     """Base of the estimators that curate. A subclass writes ``fit``, with these helpers:
 
     ``_make_pool`` puts all rows into one pool, ``_make_trainer`` makes what trains on it, and ``_keep`` sets the
-    learned attributes that all these estimators have. ``_keep_together`` and ``_tell`` are for studies, which know more
-    than a ``fit`` is given.
+    learned attributes that all these estimators have. ``_tell`` is for studies, which know more than ``fit`` is given.
     """
 
     estimator: BaseEstimator | None
     curator: str | Curator | Callable[..., Any]
     random_state: Any
     n_jobs: int | None
-    _groups: Array | None = None
     _told: Known | None = None
-
-    def _keep_together(self, groups: Array | None) -> Self:
-        """Let no fold of the next fits divide a group, such as the rows of one patient; (n,) codes of the rows of X.
-
-        A clone, as searches make them, does not know the groups.
-        """
-        self._groups = groups
-        return self
 
     def _tell(self, known: Known | None) -> Self:
         """Say what is known of the errors in all labels, of which the next fits may see a part, such as a fold.
@@ -152,17 +142,22 @@ class CuratingClassifier(BackboneParameters, ClassifierMixin, BaseEstimator):
         labels: Labels,
         weights: Array | None,
         fit_params: dict[str, Any],
+        groups: Array | None,
         n_unlabeled: int = 0,
         rng: np.random.RandomState | None = None,
     ) -> Trainer:
-        """Return what trains clones of the estimator on rows of the pool, the last `n_unlabeled` being X_unlabeled."""
+        """Return what trains clones of the estimator on rows of the pool, the last `n_unlabeled` being X_unlabeled.
+
+        Each of these is a group of its own.
+        """
         encode = partial(self._table, learn=False)
         names = () if self.encoder_ is None else getattr(self, "feature_names_in_", ())
         n = pool.n_rows - n_unlabeled
         passed_on = make_fit_params(fit_params, estimator, n, n_unlabeled, labels, encode, names)
         estimator = code_class_weights(estimator, labels.classes)
         rng = check_random_state(self.random_state) if rng is None else rng
-        groups = None if self._groups is None else check_groups(self._groups, n, n_unlabeled)
+        if groups is not None:
+            groups = np.append(groups, groups.max() + 1 + np.arange(n_unlabeled))
         return Trainer(estimator, pool, labels.classes.size, weights, rng, self.n_jobs, passed_on, groups)
 
     def _keep(

@@ -21,6 +21,7 @@ from dips._estimators.samples import audit_samples
 from dips._estimators.suspicion import check_order, looks_right
 from dips._estimators.validation import (
     check_estimator_parameter,
+    check_groups,
     check_targets,
     check_weights,
 )
@@ -78,6 +79,8 @@ class CuratedClassifier(CuratingClassifier):
     True
     """
 
+    __metadata_request__fit = {"groups": True}
+
     _parameter_constraints = {
         "estimator": [HasMethods(["fit"]), None],
         "curator": [str, Curator, callable],
@@ -108,11 +111,12 @@ class CuratedClassifier(CuratingClassifier):
         sample_weight: Any = None,
         verified: Any = None,
         y_given: Any = None,
+        groups: Any = None,
         **fit_params: Any,
     ) -> CuratedClassifier:
         """Judge the labels, and train on what was found; see :meth:`PseudoLabelClassifier.fit`."""
         routed = routed_to_backbone(self, fit_params)
-        return self._fit(X, y, sample_weight, True, routed, verified=verified, y_given=y_given)
+        return self._fit(X, y, sample_weight, True, routed, verified=verified, y_given=y_given, groups=groups)
 
     @fit_context(prefer_skip_nested_validation=False)
     def _fit(
@@ -124,6 +128,7 @@ class CuratedClassifier(CuratingClassifier):
         fit_params: dict[str, Any],
         verified: Any = None,
         y_given: Any = None,
+        groups: Any = None,
     ) -> CuratedClassifier:
         """Fit; rows without a label, where there may be any, are neither judged nor trained on."""
         with all_or_nothing(self):
@@ -133,12 +138,13 @@ class CuratedClassifier(CuratingClassifier):
             curators = [resolve_curator(self.curator, "tables") for _ in targets]
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
             known = check_known(curators[0], targets, checked, self._told)
+            groups = check_groups(groups, targets[0].codes.size)
             pool, index = self._make_pool(estimator, X)
 
             # Judge the labels, then train again on the useful ones, or on what is believed of them.
             learners = [
                 make_curated_learner(
-                    self._make_trainer(estimator, pool, labels, weights, fit_params),
+                    self._make_trainer(estimator, pool, labels, weights, fit_params, groups),
                     curator,
                     _tracked(self.track, labels, curator),
                     told,
@@ -276,6 +282,7 @@ def characterize(
     sample_weight: Any = None,
     verified: Any = None,
     y_given: Any = None,
+    groups: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Audit:
@@ -294,6 +301,8 @@ def characterize(
     sample_weight : (n,), optional
     verified, y_given
         Labels that somebody has checked, and what they were before; see :meth:`PseudoLabelClassifier.fit`.
+    groups : (n,), optional
+        Rows that belong together, such as the visits of one patient; see :meth:`PseudoLabelClassifier.fit`.
 
     Examples
     --------
@@ -306,7 +315,8 @@ def characterize(
     True
     """
     model = CuratedClassifier(estimator, curator=curator, track=track, random_state=random_state, n_jobs=n_jobs)
-    model._fit(X, y, sample_weight, all_labeled=False, fit_params={}, verified=verified, y_given=y_given)
+    more = {"verified": verified, "y_given": y_given, "groups": groups}
+    model._fit(X, y, sample_weight, all_labeled=False, fit_params={}, **more)
     return Audit(audit_samples(model.samples_), model.trajectories_, model)
 
 

@@ -26,6 +26,7 @@ from dips._estimators.routing import absorbed, routed_to_backbone
 from dips._estimators.validation import (
     append_unlabeled,
     check_estimator_parameter,
+    check_groups,
     check_targets,
     check_weights,
 )
@@ -124,7 +125,7 @@ class PseudoLabelClassifier(CuratingClassifier):
     {'pseudo': 300, 'given': 100}
     """
 
-    __metadata_request__fit = {"X_unlabeled": metadata_routing.UNUSED}
+    __metadata_request__fit = {"X_unlabeled": metadata_routing.UNUSED, "groups": True}
 
     _parameter_constraints = {
         "estimator": [HasMethods(["fit"]), None],
@@ -170,6 +171,7 @@ class PseudoLabelClassifier(CuratingClassifier):
         sample_weight: Any = None,
         verified: Any = None,
         y_given: Any = None,
+        groups: Any = None,
         **fit_params: Any,
     ) -> PseudoLabelClassifier:
         """Learn from labeled and unlabeled rows.
@@ -193,6 +195,9 @@ class PseudoLabelClassifier(CuratingClassifier):
         y_given : as y, optional
             The labels before they were checked. How often, and where, checked labels turned out to be wrong sharpens
             the estimated noise and the judgment of the other labels.
+        groups : (n,), optional
+            The group of every row of X, such as the patient whose visit it is. Rows of a group are judged by models
+            that were trained on none of them: alike as they are, one would vouch for the wrong label of another.
         **fit_params
             Further arguments of the backbone's ``fit``, such as ``eval_set`` or ``cat_features``, if
             ``sklearn.set_config(enable_metadata_routing=True)`` is set and the backbone requests them. Validation data
@@ -208,10 +213,11 @@ class PseudoLabelClassifier(CuratingClassifier):
             plan = RoundPlan.of(self.n_rounds, self.grow, self.curate)
             weights, checked = check_weights(sample_weight, targets), check_verified(verified, y_given, targets)
             known = check_known(curators[0], targets, checked, self._told)
+            groups = check_groups(groups, targets[0].codes.size)
             if X_unlabeled is not None:
                 X_unlabeled = _opened(X_unlabeled, observer)
             if is_remote(X_unlabeled):
-                remote = RemoteFit(self, estimator, labeler, curators[0], plan, observer, known[0])
+                remote = RemoteFit(self, estimator, labeler, curators[0], plan, observer, known[0], groups)
                 labels = remote.check(targets, routed)
                 self._warn_of_one_round(targets, labeler)
                 remote.run(X, X_unlabeled, labels, weights, checked[0], routed)
@@ -226,7 +232,8 @@ class PseudoLabelClassifier(CuratingClassifier):
 
             # Rounds: Algorithm 1; or a student of beliefs, which needs none. Multi-label is binary relevance: each
             # label has a learner and a curator of its own, as the paper's selector is defined coordinate by coordinate.
-            trainers = [self._make_trainer(estimator, pool, labels, weights, routed, n_more) for labels in targets]
+            more = (weights, routed, groups, n_more)
+            trainers = [self._make_trainer(estimator, pool, labels, *more) for labels in targets]
             learners = [
                 make_pseudo_learner(trainer, labeler, curator, plan, observer, told)
                 for trainer, curator, told in zip(trainers, curators, known, strict=True)

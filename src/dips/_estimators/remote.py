@@ -48,6 +48,7 @@ class RemoteFit:
     estimator, labeler, curator, plan : as the model's settings were understood
     observer : told of passes and rounds
     known : what the curator was told of the errors
+    groups : (n,) rows of X that belong together, if any do
     """
 
     def __init__(
@@ -59,10 +60,11 @@ class RemoteFit:
         plan: RoundPlan,
         observer: Observer,
         known: Known | None,
+        groups: Array | None,
     ) -> None:
         self.model, self.estimator, self.labeler, self.curator = model, estimator, labeler, curator
         self.plan, self.observer, self.rng = plan, observer, check_random_state(model.random_state)
-        self.known = known
+        self.known, self.groups = known, groups
         self.believes = isinstance(curator, Beliefs) and plan.curates
 
     def check(self, targets: list[Labels], fit_params: dict[str, Any]) -> Labels:
@@ -153,7 +155,8 @@ class RemoteFit:
             rows, sample = pool.sample(most, draw_seed(self.rng) if pool.n_rows > most else 0)
             learned_from = StackedPool([near, TablePool(sample)])
         (both,), weights, (verified,) = append_unlabeled([labels], weights, [verified], rows.size)
-        trainer = self.model._make_trainer(self.estimator, learned_from, both, weights, fit_params, rows.size, self.rng)
+        more = (self.groups, rows.size, self.rng)
+        trainer = self.model._make_trainer(self.estimator, learned_from, both, weights, fit_params, *more)
         learner = make_pseudo_learner(trainer, self.labeler, self.curator, self.plan, self.observer, self.known)
         state = learner.run(both.codes, verified)
         n_others = pool.n_rows - rows.size
@@ -169,7 +172,9 @@ class RemoteFit:
         self, near: TablePool, pool: Pool, labels: Labels, weights: Array | None, verified: Verified
     ) -> tuple[RoundsState, Account]:
         """Run the rounds with rules in place of entries for every row."""
-        trainer: Trainer = self.model._make_trainer(self.estimator, near, labels, weights, {}, rng=self.rng)
+        trainer: Trainer = self.model._make_trainer(
+            self.estimator, near, labels, weights, {}, self.groups, rng=self.rng
+        )
         assert self.labeler is not None
         checkpoint = self._checkpoint(near, pool, labels, weights, verified)
         rounds = RuleRounds(trainer, pool, self.labeler, self.curator, self.plan, self.observer, checkpoint)
@@ -193,7 +198,7 @@ class RemoteFit:
         settings = {name: value for name, value in self.model.get_params(deep=False).items() if name not in _NO_MATTER}
         settings |= {"estimator": self.estimator, "labeler": self.labeler, "curator": self.curator}
         settings |= {"max_train_rows": pool.max_train_rows, "classes": labels.classes.tolist()}
-        tables = (near.X, labels.codes, weights, verified.mask, self.model._groups)
+        tables = (near.X, labels.codes, weights, verified.mask, self.groups)
         libraries = find_backbone(self.estimator).libraries
         return Checkpoint(pool.checkpoint, describe(settings, tables, pool.fingerprint(), libraries))
 

@@ -19,7 +19,7 @@ from dips._estimators.curated import CuratedClassifier
 from dips._estimators.parameters import BackboneParameters
 from dips._estimators.routing import requests_of
 from dips._estimators.samples import samples_of_self_training
-from dips._estimators.validation import check_targets, or_default
+from dips._estimators.validation import check_groups, check_targets, or_default
 from dips._rounds.state import NEVER
 from dips._tools.arrays import Array, Rows
 from dips._tools.fits import all_or_nothing
@@ -136,7 +136,9 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, verified: Any = None, y_given: Any = None, **params: Any) -> SelfTrainingClassifier:
+    def fit(
+        self, X: Any, y: Any, verified: Any = None, y_given: Any = None, groups: Any = None, **params: Any
+    ) -> SelfTrainingClassifier:
         """Learn from labeled and unlabeled rows.
 
         Parameters
@@ -150,6 +152,8 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
             Labels that somebody has checked, which no curator doubts; see :meth:`PseudoLabelClassifier.fit`.
         y_given : as y, optional
             The labels before they were checked.
+        groups : (n,), optional
+            Rows that belong together, which no fold of a curator divides; see :meth:`PseudoLabelClassifier.fit`.
         **params
             What the estimator's ``fit`` takes, if ``sklearn.set_config(enable_metadata_routing=True)`` is set and the
             estimator requests it.
@@ -164,6 +168,7 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
             weights = routed.pop("sample_weight", None)
             labels = _one_target(check_targets(self, X, y))
             checked = check_verified(verified, y_given, [labels])[0]
+            groups = check_groups(groups, labels.codes.size)
             check_columns(self, X, reset=True)
             self._warn_of_settings(int((~labels.is_labeled).sum()))
 
@@ -171,7 +176,7 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
             rng = check_random_state(self.random_state)
             final, rounds, self.n_iter_ = labels.codes.copy(), np.where(labels.is_labeled, 0, NEVER), 0
             while True:
-                model = self._fit_curated(X, labels, final, checked, weights, routed, rng)
+                model = self._fit_curated(X, labels, final, checked, weights, groups, routed, rng)
                 unlabeled = np.flatnonzero(final == UNLABELED)
                 if not unlabeled.size or self.n_iter_ == self.max_iter:
                     break
@@ -265,6 +270,7 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
         final: Array,
         checked: Verified,
         weights: Any,
+        groups: Array | None,
         routed: dict[str, Any],
         rng: np.random.RandomState,
     ) -> CuratedClassifier:
@@ -273,7 +279,8 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
         model = CuratedClassifier(self.estimator, curator=curator, random_state=draw_seed(rng))
         all_labeled = bool((final != UNLABELED).all())
         y, before = labels.decode_or_none(final), labels.decode_or_none(checked.before)
-        return model._fit(X, y, weights, all_labeled, routed, verified=checked.mask, y_given=before)
+        more = {"verified": checked.mask, "y_given": before, "groups": groups}
+        return model._fit(X, y, weights, all_labeled, routed, **more)
 
     def _surest(self, confidence: Array) -> Rows:
         """Positions of the rows to be labeled, by the criterion."""

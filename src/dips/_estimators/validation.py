@@ -74,12 +74,16 @@ def check_weights(sample_weight: Any, targets: list[Labels]) -> Array | None:
     return weights
 
 
-def check_groups(groups: Array, n: int, n_unlabeled: int) -> Array:
-    """Return the groups of the n rows of X, as codes, and of `n_unlabeled` more rows, each a group of its own."""
+def check_groups(groups: Any, n: int) -> Array | None:
+    """Return the group of every row of X as codes (n,), where there are groups; a missing one is a group of its own."""
+    if groups is None:
+        return None
     if np.shape(groups) != (n,):
         raise InputError(f"groups must hold the group of every row of X, {n} of them; got {np.shape(groups)}.")
-    codes = np.unique(groups, return_inverse=True)[1]
-    return np.append(codes, n + np.arange(n_unlabeled))
+    codes, distinct = pd.factorize(np.asarray(groups, dtype=object))
+    missing = codes < 0
+    codes[missing] = len(distinct) + np.arange(missing.sum())
+    return np.asarray(codes)
 
 
 def append_unlabeled(

@@ -25,7 +25,7 @@ from dips._study.outliers import find_outliers
 from dips._study.pictured import Pictured
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
-from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
+from dips._study.warning_log import TableWarnings, WarningLog, caught_warnings, issue
 from dips._tools.files import without_nan
 from dips._tools.observer import Observer
 from dips._tools.shares import calibration_of
@@ -167,7 +167,7 @@ def audit(
     >>> bool(flipped[judged.suspects()["row"][:20] - 1].mean() > 0.8)
     True
     """
-    observer = observer or PythonWarnings()
+    observer = observer or TableWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
@@ -176,6 +176,7 @@ def audit(
     )  # fmt: skip
     observer.message("reading", 0.0)
     study = read_data(data, checked)
+    observer.on_data(study, study.leaks_alone)
     observer.message("judging labels", 0.2)
     findings = _judged(study, checked, command)
     issue(findings.warnings, observer)

@@ -64,14 +64,13 @@ class Trained(Candidate):
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:
-            alone = CuratedClassifier(backbone, curator=curator, **common)
-            alone._keep_together(examples.groups_at(labeled))._tell(examples.known)
-            return alone.fit(**examples.for_fit(labeled, unlabeled[:0]))
+            alone = CuratedClassifier(backbone, curator=curator, **common)._tell(examples.known)
+            return alone.fit(**examples.for_fit(labeled, unlabeled[:0]), groups=examples.groups_at(labeled))
         model = PseudoLabelClassifier(
             backbone, labeler=settings.labeler, curator=curator, n_rounds=settings.rounds, **common
         )
         groups = examples.groups_at(np.concatenate([labeled, unlabeled]))
-        return model._keep_together(groups)._tell(examples.known).fit(**examples.for_fit(labeled, unlabeled))
+        return model._tell(examples.known).fit(**examples.for_fit(labeled, unlabeled), groups=groups)
 
 
 class Read(Candidate):

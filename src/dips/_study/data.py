@@ -60,8 +60,13 @@ class StudyData:
     def notes(self) -> list[str]:
         """Sentences on what was read, and how it was understood."""
         of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
-        of_rows = [*group_notes(self.repeated_ids, self.table.n_rows), *self.duplicates.notes()]
+        of_rows = [*self.notes_on_groups, *self.duplicates.notes()]
         return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
+
+    @property
+    def notes_on_groups(self) -> list[str]:
+        """Sentences on rows that may belong together."""
+        return group_notes(self.repeated_ids, self.table.n_rows)
 
     @property
     def leaks_alone(self) -> dict[str, float]:

@@ -37,7 +37,7 @@ from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
 from dips._study.settings import Settings
 from dips._study.splits import HoldOut, hold_out, validation_folds
-from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings, issue
+from dips._study.warning_log import TableWarnings, WarningLog, caught_warnings, issue
 from dips._tools.arrays import Array, Rows
 from dips._tools.files import without_nan, write_json, write_whole, writing
 from dips._tools.observer import Observer
@@ -178,7 +178,7 @@ def fit(
     (120, ['config.json', 'held_out.parquet', 'metrics.json', 'model', 'report.html', 'report.json', 'samples.csv',
     'samples.parquet'])
     """
-    observer = observer or PythonWarnings()
+    observer = observer or TableWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
         map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,

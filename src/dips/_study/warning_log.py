@@ -78,3 +78,12 @@ class PythonWarnings(Observer):
         """Issue a warning."""
         if record["event"] == "warning":
             warn(str(record["message"]))
+
+
+class TableWarnings(PythonWarnings):
+    """The same for studies of tables."""
+
+    def on_data(self, data: Any, leaks: dict[str, float]) -> None:
+        """Warn of rows that may belong together: models that have seen one of them cannot judge the others."""
+        for note in data.notes_on_groups:
+            warn(note)

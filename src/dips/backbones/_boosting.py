@@ -8,7 +8,7 @@ _MANY = 3_000  # labels; docs/experiments.md has the figures
 
 
 @dataclass(frozen=True)
-class Size:
+class BoostingSize:
     """Of a boosted model.
 
     Attributes
@@ -22,12 +22,12 @@ class Size:
     depth: int
 
 
-def size_for(n_labels: int) -> Size:
+def size_for(n_labels: int) -> BoostingSize:
     """Return slow, shallow trees for a few hundred labels; for thousands, more trees, twice as fast, a level deeper.
 
     Examples
     --------
     >>> size_for(400)
-    Size(n_trees=200, learning_rate=0.05, depth=3)
+    BoostingSize(n_trees=200, learning_rate=0.05, depth=3)
     """
-    return Size(300, 0.1, 4) if n_labels >= _MANY else Size(200, 0.05, 3)
+    return BoostingSize(300, 0.1, 4) if n_labels >= _MANY else BoostingSize(200, 0.05, 3)
