@@ -100,7 +100,8 @@ def test_known_frequencies_are_those_of_every_hypothesis_and_labels_are_counted_
     n = sum(counts)
     frequencies = np.random.RandomState(seed).dirichlet(np.full(len(counts), 3.0))
     made = make_told_hypotheses(labels_of(*counts), len(counts), Known(np.zeros(len(counts), dtype=bool), frequencies))
-    naive = [multinomial.logpmf(counts, n, h.frequencies @ h.matrix) * min(1, 400 / n) for h in made]
+    as_many = max(400, 100 / frequencies.min())  # at most so many labels count
+    naive = [multinomial.logpmf(counts, n, h.frequencies @ h.matrix) * min(1, as_many / n) for h in made]
     for each in made:
         np.testing.assert_allclose(each.frequencies, frequencies)
     for (one, other), (first, second) in zip(pairwise(naive), pairwise(made), strict=True):
@@ -197,3 +198,16 @@ def test_rows_of_all_other_classes_are_taken_for_one():
     T = taken_for(2, 0.3, 4)
     np.testing.assert_allclose(T[:, 2], [0.3, 0.3, 1, 0.3])
     np.testing.assert_allclose(T.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05])
+def test_how_often_a_rare_class_occurs_is_believed_of_many_labels(share):
+    """Half of its rows are labeled otherwise; the teacher hardly knows it."""
+    rng = np.random.RandomState(0)
+    y = (rng.rand(20_000) < share).astype(int)
+    labels = np.where(rng.rand(y.size) < 0.5, 0, y)
+    odds = np.log(share / (1 - share)) + rng.normal(0.5 * y, 0.5)
+    p = 1 / (1 + np.exp(-np.column_stack([-odds, odds])))
+    known = Known(np.zeros(2, dtype=bool), np.array([1 - share, share]))
+    noise, _ = estimate_noise([p], labels, np.random.RandomState(0), known=known)
+    assert noise.mean == pytest.approx((labels != y).mean(), rel=0.3)

@@ -37,7 +37,8 @@ _LEAST_RIGHT = 0.02  # of the labels of a class
 _LEAST_FREQUENCY = 1e-6  # of a label; one that no error explains must not break the likelihood
 
 # Chosen on ten tables and checked on 26 others; docs/results.md has the figures.
-_MOST_COUNTED = 400  # labels; with more, known frequencies would have to be known more exactly than they are
+_MOST_COUNTED = 400  # labels; with more, known frequencies would have to be known more exactly than they are,
+_COUNTED_OF_CLASS = 100  # unless fewer of them would be of some class
 _PRIOR_SLOPE_OF_TRUSTED = 1.5
 
 
@@ -124,5 +125,5 @@ def _as_counted(found: Array, known: Known) -> list[Hypothesis]:
 
 def _log_counts(counts: Array, matrix: Array, frequencies: Array) -> float:
     """Log likelihood of how often each label was given, if noise of this matrix met classes of these frequencies."""
-    weight = min(1.0, _MOST_COUNTED / counts.sum())
+    weight = min(1.0, max(_MOST_COUNTED, _COUNTED_OF_CLASS / frequencies.min()) / counts.sum())
     return float(weight * (counts @ np.log(np.maximum(frequencies @ matrix, _LEAST_FREQUENCY))))
