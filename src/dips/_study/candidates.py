@@ -60,7 +60,7 @@ class Trained(Candidate):
 
     def fit(self, examples: Examples, labeled: Rows, unlabeled: Rows, settings: Settings) -> Any:
         """Train it."""
-        backbone = default_estimator(settings.backbone, labeled.size)
+        backbone = default_estimator(settings.backbone, examples.n_labels)
         common: dict[str, Any] = {"random_state": settings.seed, "n_jobs": settings.jobs}
         curator = settings.make_curator() if self.curates else "none"
         if not self.uses_unlabeled:

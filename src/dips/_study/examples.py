@@ -34,6 +34,11 @@ class Examples:
     spans: Spans | None = None
     known: Known | None = None
 
+    @property
+    def n_labels(self) -> int:
+        """How many rows have a label: what models are made for, also those that learn from a part of them."""
+        return int((self.codes != UNLABELED).sum())
+
     def for_fit(self, labeled: Rows, beside: Rows) -> dict[str, Array]:
         """Return what the ``fit`` of a model takes, of rows with their labels and of rows beside them without.
 

@@ -54,7 +54,7 @@ class Truth:
 
 def believed_truth(examples: Examples, rows: Rows, n_classes: int, settings: Settings) -> Array:
     """Return what is believed of labeled rows, (n, C), by teachers that were not trained on the row they judge."""
-    estimator, rng = default_estimator(settings.backbone, rows.size), check_random_state(settings.seed)
+    estimator, rng = default_estimator(settings.backbone, examples.n_labels), check_random_state(settings.seed)
     trainer = Trainer(estimator, TablePool(examples.X), n_classes, None, rng, settings.jobs, groups=examples.groups)
     labels, effort, verified = examples.codes[rows], Effort.for_labels(rows.size), examples.verified_at(rows)
     return learn_beliefs(trainer, rows, labels, rows[:0], effort, verified, examples.known).labeled
