@@ -65,6 +65,11 @@ class Column:
         """Whether models use this column."""
         return self.kind in USED
 
+    @property
+    def style(self) -> NumberStyle:
+        """How numbers are written."""
+        return NumberStyle(self.decimal, self.grouped, self.unit)
+
     def describe(self, known: pa.ChunkedArray) -> None:
         """Count the distinct values of the cells that are not missing, and keep one as an example."""
         self.n_distinct, self.example = pc.count_distinct(known).as_py(), example(known)
@@ -80,7 +85,7 @@ class Column:
 
     def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
         """Numbers, and how they are written; a new table may write them in another way than the training table."""
-        usual = NumberStyle(self.decimal, self.grouped, self.unit)
+        usual = self.style
         values = numbers(raw, usual)
         if not is_text(raw.type):
             return values, usual

@@ -10,7 +10,8 @@ import pyarrow as pa
 from dips._files.censored import about_limits
 from dips._files.columns import Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
-from dips._files.numbers import NumberStyle, find_number_style, find_unit, likeliest_style, numbers
+from dips._files.decimals import about_doubt
+from dips._files.numbers import NumberStyle, find_number_style, find_unit, is_ambiguous, likeliest_style, numbers
 from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
@@ -74,7 +75,10 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     else:
         style = find_number_style(cells) or likeliest_style(cells)
     column.decimal, column.grouped, column.unit = style.decimal, style.grouped, style.unit
-    _say_unread(column, cells, np.isfinite(numbers(cells, style)), "numbers")
+    is_read = np.isfinite(numbers(cells, style))
+    read = cells.filter(pa.array(is_read))
+    doubt = about_doubt(column, read, style) if not how and is_ambiguous(read, style) else ""
+    _say_unread(column, cells, is_read, "numbers", doubt)
 
 
 def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
@@ -90,12 +94,12 @@ def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     _say_unread(column, cells, dates(cells, date_format).notna().to_numpy(), "dates")
 
 
-def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:
+def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str, doubt: str = "") -> None:
     strange = first_strange(cells, is_read)
     if not is_read.any():
         such = "" if strange is None else f" (row {strange[0]} has {strange[1][:40]!r})"
         raise DataError(f"Column {column.name!r} is declared as {what}, but holds none{such}; declare another type.")
-    said = [about_limits(cells, is_read)] if column.kind == "number" else []
+    said = [about_limits(cells, is_read), doubt] if column.kind == "number" else []
     if strange is not None:
         said.append(unread(len(cells) - cells.null_count - int(is_read.sum()), column.kind, strange[1]))
     column.note = "; ".join(filter(None, ["as declared", *said]))
