@@ -29,6 +29,7 @@ KINDS = {
     "unreadable": "lists, records or bytes; left out",
     "dropped": "left out, as requested",
 }
+DECLARED = "as declared"  # begins the note of such a column
 USED = ("number", "category", "date", "text")
 
 
@@ -64,6 +65,11 @@ class Column:
     def is_used(self) -> bool:
         """Whether models use this column."""
         return self.kind in USED
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the user said what it holds."""
+        return self.note.startswith(DECLARED)
 
     @property
     def style(self) -> NumberStyle:

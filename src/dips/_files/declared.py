@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dips._files.censored import about_limits
-from dips._files.columns import Column
+from dips._files.columns import DECLARED, Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.decimals import about_doubt
 from dips._files.numbers import NumberStyle, find_number_style, find_unit, is_ambiguous, likeliest_style, numbers
@@ -50,7 +50,7 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
     """Read a column as it was declared; refuse a kind that no cell can be read as."""
     kind, _, how = declared.partition(":")
-    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as declared")
+    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note=DECLARED)
     known = raw.drop_null()
     if kind in ("ignore", "id"):
         return column
@@ -102,4 +102,4 @@ def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, wha
     said = [about_limits(cells, is_read), doubt] if column.kind == "number" else []
     if strange is not None:
         said.append(unread(len(cells) - cells.null_count - int(is_read.sum()), column.kind, strange[1]))
-    column.note = "; ".join(filter(None, ["as declared", *said]))
+    column.note = "; ".join(filter(None, [DECLARED, *said]))

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.censored import about_limits, has_limits, without_limits
-from dips._files.columns import Column, Schema
+from dips._files.codes import MOST_CODES, may_be_codes
+from dips._files.columns import DECLARED, Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, witness_of_commas
 from dips._files.declared import declared_column
@@ -175,7 +176,7 @@ def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -
             return
         column.example = example(known.filter(pa.array(is_read)))
     column.note = about_numbers(column, known, style, is_read)
-    if style != TIMES and not strange:
+    if style != TIMES:
         _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
 
 
@@ -223,6 +224,9 @@ def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -
     elif are_whole and _identifies(column.name, values(), column.n_distinct):
         column.kind = "id"
         column.note = f"a different number in every row, so left out{_or_type(column, 'number', 'to learn from it')}"
+    elif column.n_distinct <= MOST_CODES and may_be_codes(np.asarray(values().to_numpy(), dtype=float)):
+        said = f"{column.n_distinct} different numbers, such as {column.example}, that may be codes"
+        column.note = "; ".join(filter(None, [column.note, said + _or_type(column, "category", "if they are")]))
 
 
 def about_dates(column: Column, known: pa.ChunkedArray) -> str:
@@ -270,7 +274,7 @@ def _agree_on_decimals(columns: list[Column], table: Table, told: set[str]) -> N
     for column in doubtful:
         known = texts(table.columns[column.name]).drop_null()
         about_mark = read_with_commas(column, known, witness)
-        declared = "as declared; " if column.note.startswith("as declared") else ""
+        declared = f"{DECLARED}; " if column.is_declared else ""
         is_read = np.isfinite(numbers(known, column.style))
         column.note = declared + about_numbers(column, known, column.style, is_read, about_mark)
 

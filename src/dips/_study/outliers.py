@@ -1,4 +1,7 @@
-"""Numbers that lie far from all others of their column: often a code for "missing", or a slip of the hand."""
+"""Numbers that lie far from all others of their column: often a code for "missing", or a slip of the hand.
+
+Where a column has few values that may be codes, none of them is far from the others.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dips._files.codes import may_be_codes
 from dips._files.columns import Schema
 from dips._files.read import Table
 from dips._tools.arrays import Array
@@ -24,6 +28,8 @@ def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
         if column.kind != "number":
             continue
         values = np.asarray(column.values(table.columns[column.name]), dtype=float)
+        if may_be_codes(values) and not column.is_declared:
+            continue  # the rarest of them is no slip, and its cells should not be emptied
         low, high = usual_range(values[np.isfinite(values)])
         rows = np.flatnonzero((values < low) | (values > high))
         if rows.size:
