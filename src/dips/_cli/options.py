@@ -143,7 +143,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="What a column holds: category, number, date, text, id or ignore. Repeatable.",
+        help="What a column holds: category, number, pair, date, text, id or ignore. Repeatable.",
     ),
 ]
 Group = Annotated[

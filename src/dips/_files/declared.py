@@ -12,11 +12,12 @@ from dips._files.columns import DECLARED, Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.decimals import about_doubt
 from dips._files.numbers import NumberStyle, find_number_style, find_unit, is_ambiguous, likeliest_style, numbers
+from dips._files.pairs import pair_unit, pairs
 from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
-KINDS_TO_DECLARE = ("category", "number", "date", "text", "id", "ignore")
+KINDS_TO_DECLARE = ("category", "number", "pair", "date", "text", "id", "ignore")
 _HOW = {"number": ("comma", "point"), "date": ("day-first", "month-first")}
 
 
@@ -62,6 +63,8 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
         column.decimal = ":"
     elif kind == "number" and is_text(raw.type):
         _read_as_numbers(column, texts(raw), how)
+    elif kind == "pair":
+        _read_as_pairs(column, texts(raw))
     elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):
         _read_as_dates(column, texts(raw), how)
     elif kind == "date" and not pa.types.is_temporal(raw.type):
@@ -79,6 +82,12 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     read = cells.filter(pa.array(is_read))
     doubt = about_doubt(column, read, style) if not how and is_ambiguous(read, style) else ""
     _say_unread(column, cells, is_read, "numbers", doubt)
+
+
+def _read_as_pairs(column: Column, cells: pa.ChunkedArray) -> None:
+    column.unit = pair_unit(cells.drop_null())
+    is_read = np.isfinite(pairs(cells, column.unit)[:, 0])
+    _say_unread(column, cells, is_read, "pairs of numbers, such as 123/76")
 
 
 def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:

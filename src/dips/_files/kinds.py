@@ -17,6 +17,7 @@ from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swap
 from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, witness_of_commas
 from dips._files.declared import declared_column
 from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
+from dips._files.pairs import find_pair_unit, pairs
 from dips._files.read import Table
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
 from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
@@ -143,6 +144,8 @@ def _guessed_texts(name: str, raw: pa.ChunkedArray) -> Column:
     elif (date_format := find_date_format(known)) is not None:
         column.kind, column.date_format = "date", date_format
         column.note = about_dates(column, known)
+    elif (unit := find_pair_unit(known)) is not None and not _is_named_like_a_code(name):
+        _guess_pairs(column, known, unit)
     else:
         _guess_words(column, known)
         column.note = "; ".join(filter(None, [column.note, _about_lost_codes(raw, known)]))
@@ -213,6 +216,20 @@ def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> 
     if "%" in n_by_unit and n_by_unit["%"] < len(known):
         return f"the percent sign of {n_by_unit['%']:,} of {len(known):,} numbers is ignored"
     return f"amounts in {next(iter(n_by_unit))}" if n_by_unit else ""
+
+
+def _guess_pairs(column: Column, known: pa.ChunkedArray, unit: str) -> None:
+    column.kind, column.unit = "pair", unit
+    is_read = np.isfinite(pairs(known, unit)[:, 0])
+    column.example = example(known.filter(pa.array(is_read)))
+    in_unit = f" in {unit}" if unit else ""
+    said = f"two numbers{in_unit}, such as {column.example}, read as such{_or_type(column, 'category')}"
+    strange = first_strange(known, is_read)
+    column.note = "; ".join([said, *([unread(int((~is_read).sum()), "pair", strange[1])] if strange else [])])
+
+
+def _is_named_like_a_code(name: str) -> bool:
+    return bool(_words(name) & _CODES) or bool(_NAMED_LIKE_AN_ID.search(name))
 
 
 def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -> None:

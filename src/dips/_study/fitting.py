@@ -101,7 +101,7 @@ def fit(
     drop : str or list
         Columns to leave out.
     type : dict
-        What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
+        What columns hold, where the guess is wrong: category, number, pair, date, text, id or ignore.
     group : str, optional
         A column of groups, such as the patient: no group is on both sides of a split.
     unlabeled_mark : str or list
