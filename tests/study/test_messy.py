@@ -414,7 +414,7 @@ def test_a_second_line_of_the_header_is_pointed_out_once(tmp_path):
     rows = "".join(f"{20 + i};{i / 7:.1f};{'ill' if i % 2 else 'well'}\n" for i in range(60))
     (tmp_path / "units.csv").write_text(f"age;crp;outcome\nyears;mg/l;\n{rows}")
     (tmp_path / "one.csv").write_text(f"age;crp;outcome\nn.d.;1.5;\n{rows}")
-    said = "Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, remove it."
+    said = "Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, skip_below=1 leaves it out."
     study = read_data(str(tmp_path / "units.csv"), Settings(target="outcome"))
     for notes in (study.notes, inspect(tmp_path / "units.csv", "outcome").notes):
         assert notes.count(said) == 1

@@ -172,6 +172,9 @@ SheetName = Annotated[
 SkipRows = Annotated[
     int | None, typer.Option("--skip-rows", help="Lines to skip above the header.  [default: detected]")
 ]
+SkipBelow = Annotated[
+    int, typer.Option("--skip-below", help="Rows right below the header to leave out, such as one of units.")
+]
 VerifiedColumn = Annotated[
     str | None,
     typer.Option("--verified", metavar="COLUMN", help="A column that says yes where someone has checked the label."),

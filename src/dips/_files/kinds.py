@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, wit
 from dips._files.declared import declared_column
 from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
 from dips._files.pairs import find_pair_unit, pairs
-from dips._files.read import Table
+from dips._files.read import Table, is_made_by_hand
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
 from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
 from dips._tools.arrays import Array
@@ -91,7 +92,9 @@ def about_first_row(table: Table, schema: Schema) -> list[str]:
             words += texts(first).drop_null().to_pylist()
     if len(words) < _SEVERAL_WORDS:
         return []
-    return [f"Row 1 has words above numbers ({some_of(map(repr, words), 5)}); if it belongs to the header, remove it."]
+    said = f"Row 1 has words above numbers ({some_of(map(repr, words), 5)}); if it belongs to the header"
+    is_file = is_made_by_hand(Path(table.source))
+    return [f"{said}, {option('skip_below', 1)} leaves it out." if is_file else f"{said}, remove it."]
 
 
 def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:

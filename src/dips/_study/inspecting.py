@@ -78,6 +78,8 @@ class Inspection:
             if imbalance_notes(self.target, "accuracy"):
                 options += better_options(self.target)
         options += [option("group", name) for name in self.repeated_ids][:1]
+        skipping = option("skip_below", 1)
+        options += [skipping] if any(f", {skipping} leaves" in note for note in self.look.table.notes) else []
         options += [option("type", (c.name, "number")) for c in self.schema.columns if MOSTLY_NUMBERS in c.note]
         return options + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
 
@@ -123,7 +125,9 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     """
     checked = Settings(target=target or "", **settings).checked()
     wanted = () if target is None else (target,)
-    look = look_at(named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed)
+    look = look_at(
+        named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed, checked.skip_below
+    )
     inspection = Inspection(look, understand_columns(look.table, checked))
     inspection.repeated_ids = {} if checked.group else repeated_ids(look.table, inspection.schema)
     verified = groups = None
