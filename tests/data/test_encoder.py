@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -253,6 +254,55 @@ def test_texts_that_are_mostly_numbers_are_pointed_out():
         UserWarning, match="Column 'crp' is text, though 100 of its 101 values are numbers, such as '0.0', others"
     ):
         TableEncoder().fit(pd.DataFrame({"crp": crp}))
+
+
+WEIGHTS = [f"{v / 10:.1f}".replace(".", ",") for v in range(100)]
+COUNTS = [f"{v:,}".replace(",", ".") for v in range(997, 100_000, 991)][:98] + ["k.A."] * 2
+BY_POINTS = "such as with pandas.to_numeric(column, errors='coerce')."
+
+
+def warnings_of(**columns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        TableEncoder().fit(pd.DataFrame(columns))
+    return [str(w.message) for w in caught]
+
+
+def test_decimal_commas_are_numbers_too():
+    assert warnings_of(weight=WEIGHTS) == [
+        "Column 'weight' is text, though 100 of its 100 values are numbers, such as '0,0'. They are read as "
+        "categories, so a number that training did not have is missing. If they are quantities, read them as such, "
+        "with pandas.read_csv(file, decimal=',', thousands='.')."
+    ]
+    (said,) = warnings_of(price=[f"{v:,}.5" for v in range(990, 1_080)])
+    assert said.endswith("with pandas.read_csv(file, thousands=',').")
+
+
+def test_points_that_set_thousands_apart_are_not_advised_to_be_read_as_decimal():
+    (alone,) = warnings_of(leukocytes=COUNTS)
+    assert alone.endswith(BY_POINTS)
+    beside, of_weight = warnings_of(leukocytes=COUNTS, weight=WEIGHTS)
+    assert "such as '1.988' (1988 if it is written like column 'weight'), others are not, such as 'k.A.'" in beside
+    assert beside.endswith("with pandas.read_csv(file, decimal=',', thousands='.', na_values=['k.A.']).")
+    assert "'weight'" in of_weight
+    fractions = [f"{v / 8:.3f}" for v in range(98)] + ["k.A."] * 2
+    assert warnings_of(score=fractions, weight=WEIGHTS)[0].endswith(BY_POINTS)
+    whole = [str(v) for v in range(98)] + ["k.A."] * 2
+    assert warnings_of(age=whole, weight=WEIGHTS)[0].endswith(BY_POINTS)
+
+
+def test_the_advice_reads_the_numbers(tmp_path):
+    frame = pd.DataFrame({"leukocytes": COUNTS, "weight": WEIGHTS})
+    frame.to_csv(tmp_path / "table.csv", sep=";", index=False)
+    read = pd.read_csv(tmp_path / "table.csv", sep=";", decimal=",", thousands=".", na_values=["k.A."])
+    assert read["leukocytes"][1] == 1988
+    assert read["weight"][15] == 1.5
+    assert read.dtypes.tolist() == [float, float]
+
+
+def test_commas_of_objects_are_said_by_position():
+    with pytest.warns(UserWarning, match=r"Column 0 is text, .* such as '0,0'.*decimal=','"):
+        TableEncoder().fit(np.array([WEIGHTS], dtype=object).T)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,10 @@ def test_limits_in_a_new_table_are_said():
 
 def test_a_number_without_the_unit_of_all_others_is_no_limit_and_missing():
     understood, values = column([*(f"{cell} mg/l" for cell in MEASURED), "<5 g/l", "7"])
-    assert understood.note == "2 cells are not numbers, such as '<5 g/l'; read as missing"
+    assert understood.note == (
+        "numbers in mg/l; --type crp=category if that is wrong; "
+        "2 cells are not numbers, such as '<5 g/l'; read as missing"
+    )
     assert np.isnan(values[-2:]).all()
 
 

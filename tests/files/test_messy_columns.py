@@ -165,7 +165,7 @@ def test_a_type_that_no_cell_has_is_refused():
 
 @pytest.mark.parametrize("types", ["zip", "zip=codes", "=number", "zip=number:german"])
 def test_types_that_are_not_understood_are_refused(types):
-    with pytest.raises(SettingsError, match=r"write COLUMN=category\|number\|date\|text\|id\|ignore") as refused:
+    with pytest.raises(SettingsError, match=r"write COLUMN=category\|number\|pair\|date\|text\|id\|ignore") as refused:
         read_types([types])
     assert str(refused.value).startswith(f"type='{types}' is not understood")
 

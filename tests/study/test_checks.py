@@ -11,6 +11,7 @@ from dips._study.drift import find_drift
 from dips._study.importance import importance
 from dips._study.metrics import METRICS, metrics_for, read_costs
 from dips._study.outliers import find_outliers, usual_range
+from dips._tools.wording import command_line
 from dips.exceptions import UserError
 
 
@@ -77,6 +78,25 @@ def test_codes_for_missing_and_slips_are_far_out_and_long_tails_are_not():
     assert set(outliers) == {"age", "score"}
     assert (outliers["age"]["values"], outliers["age"]["rows"]) == ([999.0], [8, 10])
     assert outliers["score"]["rows"] == [5]
+
+
+def test_a_code_with_few_values_has_no_far_out_ones_and_may_be_a_category():
+    rng = np.random.RandomState(0)
+    codes = rng.choice([5411, 5812, 4829, 5732, 5999, 7995], 2_000, p=[0.35, 0.25, 0.05, 0.1, 0.2, 0.05])
+    pain = np.where(rng.rand(2_000) < 0.01, 99, rng.randint(0, 6, 2_000))
+    gaps = np.where(rng.rand(2_000) < 0.1, np.nan, codes)
+    frame = pd.DataFrame({"mcc": codes, "gaps": gaps, "written": codes.astype(str), "pain": pain})
+    for declared, found in ({}, ["pain"]), ({"mcc": "number"}, ["mcc", "pain"]):
+        table = read_table(frame)
+        with command_line():
+            schema = understand(table, types=declared)
+        assert sorted(r["column"] for r in find_outliers(table, schema)) == found
+        notes = {c.name: c.note for c in schema.columns}
+        assert notes["pain"] == ""
+        said = "6 different numbers, such as {}, that may be codes; --type {}=category if they are"
+        assert notes["written"] == said.format(codes[0], "written")
+        assert notes["gaps"] == said.format(f"{gaps[np.isfinite(gaps)][0]:.0f}", "gaps")
+        assert notes["mcc"] == ("as declared" if declared else said.format(codes[0], "mcc"))
 
 
 @pytest.mark.parametrize(("share", "code"), [(0.05, 999.0), (0.05, 0.0), (0.1, 999.0)])

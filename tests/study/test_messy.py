@@ -247,6 +247,50 @@ def test_columns_that_hint_at_a_rare_class_are_no_leaks(seed):
     assert leaks_of(pd.DataFrame(hints), pd.Series(np.where(fraud, "left", "stayed"))) == []
 
 
+def payments(seed, n=20_000):
+    """Payments of which 1 % are labeled as fraud, and as many frauds are not; a new device is a hint at them."""
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame({"amount": rng.lognormal(3.5, 1.1, n).round(2), "hour": rng.randint(0, 24, n)})
+    frame["km"], frame["device"] = rng.exponential(15, n).round(1), rng.choice(["known", "new"], n, p=[0.85, 0.15])
+    score = np.log(frame["amount"]) + 1.2 * (frame["hour"] < 6) + 0.03 * frame["km"] + 1.8 * (frame["device"] == "new")
+    score += rng.gumbel(0, 0.7, n)
+    is_fraud = (score > np.quantile(score, 0.98)).to_numpy()
+    return frame, is_fraud, is_fraud & (rng.rand(n) < 0.5)
+
+
+def columns_of(leaks):
+    return [leak.columns for leak in leaks]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_several_hints_at_a_rare_class_is_no_leak(seed):
+    frame, _, noticed = payments(seed)
+    label = pd.Series(np.where(noticed, "fraud", "ok"))
+    assert columns_of(inspect(frame.assign(churn=label), "churn").leaks) == []
+    for noise in (None, 0.02, 0.1):
+        assert leaks_of(frame, label, noise) == []
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.005, 0.01])
+def test_a_leak_of_a_rare_class_is_found_whether_labels_are_missed_or_flipped(wrong):
+    frame, is_fraud, noticed = payments(0)
+    frame["charged_back"] = np.where(is_fraud, frame["amount"], 0)
+    flipped = is_fraud ^ (np.random.RandomState(0).rand(len(frame)) < wrong)
+    label = pd.Series(np.where(flipped if wrong else noticed, "fraud", "ok"))
+    assert columns_of(inspect(frame.assign(churn=label), "churn").leaks) == [("charged_back",)]
+    for noise in (None, 0.02, 0.1):
+        assert leaks_of(frame, label, noise) == [("charged_back",)]
+
+
+def test_a_leak_of_two_columns_into_a_rare_class_is_found():
+    frame, _, noticed = payments(0)
+    key = np.random.RandomState(1).rand(len(frame)) < 0.5
+    pair = frame.assign(half=np.where(key, "even", "odd"), other=np.where(key ^ noticed, "a", "b"))
+    label = pd.Series(np.where(noticed, "fraud", "ok"))
+    assert columns_of(inspect(pair.assign(churn=label), "churn").leaks) == [("half", "other")]
+    assert leaks_of(pair, label) == [("half", "other")]
+
+
 def test_leaks_that_say_the_same_are_all_found():
     frame, left, label = churn(flipped=0)
     leaking = frame.assign(closed=np.where(left, "yes", "no"), code=np.where(left, 7, 3))
@@ -370,7 +414,7 @@ def test_a_second_line_of_the_header_is_pointed_out_once(tmp_path):
     rows = "".join(f"{20 + i};{i / 7:.1f};{'ill' if i % 2 else 'well'}\n" for i in range(60))
     (tmp_path / "units.csv").write_text(f"age;crp;outcome\nyears;mg/l;\n{rows}")
     (tmp_path / "one.csv").write_text(f"age;crp;outcome\nn.d.;1.5;\n{rows}")
-    said = "Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, remove it."
+    said = "Row 1 has words above numbers ('years', 'mg/l'); if it belongs to the header, skip_below=1 leaves it out."
     study = read_data(str(tmp_path / "units.csv"), Settings(target="outcome"))
     for notes in (study.notes, inspect(tmp_path / "units.csv", "outcome").notes):
         assert notes.count(said) == 1

@@ -143,7 +143,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="What a column holds: category, number, date, text, id or ignore. Repeatable.",
+        help="What a column holds: category, number, pair, date, text, id or ignore. Repeatable.",
     ),
 ]
 Group = Annotated[
@@ -171,6 +171,9 @@ SheetName = Annotated[
 ]
 SkipRows = Annotated[
     int | None, typer.Option("--skip-rows", help="Lines to skip above the header.  [default: detected]")
+]
+SkipBelow = Annotated[
+    int, typer.Option("--skip-below", help="Rows right below the header to leave out, such as one of units.")
 ]
 VerifiedColumn = Annotated[
     str | None,

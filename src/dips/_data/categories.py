@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -16,8 +13,6 @@ from dips.exceptions import InputError
 
 Categories: TypeAlias = dict[Any, pd.CategoricalDtype]
 """Types of columns, by name."""
-
-_MANY_NUMBERS = 30  # different ones; fewer may well be categories
 
 
 def common_categories(X: Any, vocabulary: Any, ordered_only: bool) -> Categories:
@@ -60,28 +55,6 @@ def warn_of_unknown(name: Any, value: Any, known: Any) -> None:
         f"No value of column {name!r} is known from training (now it holds {value!r}, training held {known!r}), so all "
         "are read as missing; write them as they were in training."
     )
-
-
-def warn_of_numbers(name: Any, values: Sequence[Any]) -> None:
-    """Say that most of the texts of a column are numbers, of which new ones would be missing; codes are not meant."""
-    numbers = [v for v in values if isinstance(v, str) and reads_as(v) is not None]
-    if len(numbers) < max(_MANY_NUMBERS, len(values) / 2) or any(re.match(r"0\d", v) for v in numbers):
-        return
-    other = next((f", others are not, such as {v!r}" for v in values if v not in set(numbers)), "")
-    warn(
-        f"Column {name!r} is text, though {len(numbers)} of its {len(values)} values are numbers, such as "
-        f"{numbers[0]!r}{other}. They are read as categories, so a number that training did not have is missing. If "
-        "they are quantities, make the column numeric first, such as with pandas.to_numeric(column, errors='coerce')."
-    )
-
-
-def reads_as(value: Any) -> float | None:
-    """Return the finite number that a value is, or that its text says."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _followed_by(dtype: pd.CategoricalDtype, values: pd.Series) -> pd.CategoricalDtype:

@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from dips._data.categories import reads_as, warn_of_numbers, warn_of_unknown
+from dips._data.categories import warn_of_unknown
 from dips._data.columns import NESTED, as_floats, category_order, column_values, refuse_infinite
 from dips._data.containers import as_narwhals, check_columns, is_frame
+from dips._data.number_texts import reads_as, warn_of_numbers
 from dips._tools.arrays import Array
 from dips.exceptions import InputError, InputTypeError
 
@@ -84,7 +85,9 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InputError(f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required.")
         if learn:
             self.categories_ = _no_categories(frame.shape[1])
-        columns = [self._series(j, series, learn) for j, series in enumerate(frame.iter_columns())]
+        texts: dict[Any, list[Any]] | None = {} if learn else None
+        columns = [self._series(j, series, texts) for j, series in enumerate(frame.iter_columns())]
+        warn_of_numbers(texts or {})
         return _finite(np.column_stack(columns), frame.columns)
 
     def _encode_objects(self, X: Array, learn: bool) -> Array:
@@ -96,10 +99,13 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = check_array(X.astype(object), dtype=None, ensure_all_finite=False)
         if learn:
             self.categories_ = _no_categories(X.shape[1])
+        texts: dict[Any, list[Any]] | None = {} if learn else None
         columns = range(X.shape[1])
-        return _finite(np.column_stack([self._column(j, j, X[:, j], None, learn) for j in columns]), columns)
+        encoded = np.column_stack([self._column(j, j, X[:, j], None, texts) for j in columns])
+        warn_of_numbers(texts or {})
+        return _finite(encoded, columns)
 
-    def _series(self, j: int, series: Any, learn: bool) -> Array:
+    def _series(self, j: int, series: Any, texts: dict[Any, list[Any]] | None) -> Array:
         name, dtype = series.name, series.dtype
         if dtype.is_temporal():
             _refuse_times(f"Column {name!r}", dtype)
@@ -107,16 +113,21 @@ class TableEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InputError(f"Column {name!r} holds {dtype} values; a feature must be a number or a category.")
         if self.categories_[j] is None and (dtype.is_numeric() or dtype == nw.Boolean):
             return as_floats(series)
-        return self._column(j, name, column_values(series), category_order(series.to_native()), learn)
+        return self._column(j, name, column_values(series), category_order(series.to_native()), texts)
 
-    def _column(self, j: int, name: Any, values: Any, order: list[Any] | None, learn: bool) -> Array:
-        """Numbers as they are, all else as ranks; only distinct values are looked at one by one."""
+    def _column(
+        self, j: int, name: Any, values: Any, order: list[Any] | None, texts: dict[Any, list[Any]] | None
+    ) -> Array:
+        """Numbers as they are, all else as ranks; only distinct values are looked at one by one.
+
+        Where categories are to be learned, those of columns without an order are added to the texts.
+        """
         positions, distinct = _factorize(name, values)
         is_number = bool(distinct) and all(isinstance(v, Number) for v in distinct)
-        if learn and (order is not None or not is_number):
+        if texts is not None and (order is not None or not is_number):
             self.categories_[j] = _sorted(distinct) if order is None else order
             if order is None:
-                warn_of_numbers(name, distinct)
+                texts[name] = distinct
         categories = self.categories_[j]
         if categories is None:
             codes = [_as_number(name, v) for v in distinct]

@@ -12,13 +12,16 @@ import pyarrow.compute as pc
 from dips._files.censored import about_limits
 from dips._files.dates import ISO, dates
 from dips._files.numbers import NumberStyle, find_number_style, numbers
+from dips._files.pairs import SIDES, pairs
 from dips._files.read import Table
 from dips._files.values import MOSTLY, example, first_strange, is_number, is_text, is_time, texts, unread
+from dips._tools.arrays import Array
 from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KINDS = {
     "number": "numbers",
+    "pair": "pairs of numbers",
     "category": "categories",
     "date": "dates",
     "text": "free text",
@@ -29,7 +32,8 @@ KINDS = {
     "unreadable": "lists, records or bytes; left out",
     "dropped": "left out, as requested",
 }
-USED = ("number", "category", "date", "text")
+DECLARED = "as declared"  # begins the note of such a column
+USED = ("number", "pair", "category", "date", "text")
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Column:
     kind : one of ``KINDS``
     decimal : the decimal mark of numbers written as text; a colon in times, which are read as hours
     grouped : whether thousands are set apart in numbers written as text
-    unit : what stands behind numbers written as text, such as kg
+    unit : what stands behind numbers, or pairs of them, written as text, such as kg
     date_format : of dates written as text, several joined by a bar; None where the file stores them as dates
     n_distinct, n_missing : counts over the rows that were read
     example : a value
@@ -65,14 +69,26 @@ class Column:
         """Whether models use this column."""
         return self.kind in USED
 
+    @property
+    def is_declared(self) -> bool:
+        """Whether the user said what it holds."""
+        return self.note.startswith(DECLARED)
+
+    @property
+    def style(self) -> NumberStyle:
+        """How numbers are written."""
+        return NumberStyle(self.decimal, self.grouped, self.unit)
+
     def describe(self, known: pa.ChunkedArray) -> None:
         """Count the distinct values of the cells that are not missing, and keep one as an example."""
         self.n_distinct, self.example = pc.count_distinct(known).as_py(), example(known)
 
     def values(self, raw: pa.ChunkedArray) -> Any:
-        """Return the cells as floats, dates, or an arrow column of texts."""
+        """Return the cells as floats, pairs of floats, dates, or an arrow column of texts."""
         if self.kind == "number":
             return self._numbers(raw)[0]
+        if self.kind == "pair":
+            return pairs(raw, self.unit)
         if self.kind == "date":
             is_written = is_text(raw.type) or is_number(raw.type)
             return dates(raw, self.date_format or ISO if is_written else None)
@@ -80,7 +96,7 @@ class Column:
 
     def _numbers(self, raw: pa.ChunkedArray) -> tuple[Any, NumberStyle]:
         """Numbers, and how they are written; a new table may write them in another way than the training table."""
-        usual = NumberStyle(self.decimal, self.grouped, self.unit)
+        usual = self.style
         values = numbers(raw, usual)
         if not is_text(raw.type):
             return values, usual
@@ -92,7 +108,12 @@ class Column:
 
     def check(self, raw: pa.ChunkedArray) -> str:
         """Refuse cells of a new table that are not of this column's kind; return a note where a few are not."""
-        if self.kind not in ("number", "date"):
+        if self.kind == "pair" and not is_text(raw.type) and raw.type != pa.null():
+            raise DataError(
+                f"Column {self.name!r} held pairs of numbers such as {self.example} in training, but {raw.type} values "
+                "now; write them as in training."
+            )
+        if self.kind not in ("number", "pair", "date"):
             if not (is_text(raw.type) or is_number(raw.type) or pa.types.is_boolean(raw.type) or raw.type == pa.null()):
                 raise DataError(f"Column {self.name!r} held {KINDS[self.kind]} in training, but {raw.type} values now.")
             return ""
@@ -108,7 +129,8 @@ class Column:
 
     def _check_texts(self, raw: pa.ChunkedArray) -> str:
         values = self.values(raw)
-        is_read = np.isfinite(values) if self.kind == "number" else values.notna().to_numpy()
+        is_read = values.notna().to_numpy() if self.kind == "date" else np.isfinite(values)
+        is_read = is_read[:, 0] if self.kind == "pair" else is_read
         strange = first_strange(raw, is_read)
         limits = about_limits(raw, is_read, with_row=True) if self.kind == "number" else ""
         if strange is None:
@@ -134,6 +156,19 @@ class Column:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
         return f"decimal {here} here, and decimal {there} in training; read as such"
+
+
+def named_sides(column: Column, values: Array) -> list[tuple[str, Array]]:
+    """Return the numbers of a column with its name; of pairs, either number by itself.
+
+    Examples
+    --------
+    >>> [(name, side.tolist()) for name, side in named_sides(Column("bp", "pair"), np.array([[123, 76], [110, 70]]))]
+    [('bp (first)', [123, 110]), ('bp (second)', [76, 70])]
+    """
+    if column.kind != "pair":
+        return [(column.name, values)]
+    return [(f"{column.name} ({side})", each) for side, each in zip(SIDES, values.T, strict=True)]
 
 
 def _is_empty(raw: pa.ChunkedArray) -> bool:

@@ -8,14 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from dips._files.censored import about_limits
-from dips._files.columns import Column
+from dips._files.columns import DECLARED, Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
-from dips._files.numbers import NumberStyle, find_number_style, find_unit, likeliest_style, numbers
+from dips._files.decimals import about_doubt
+from dips._files.numbers import NumberStyle, find_number_style, find_unit, is_ambiguous, likeliest_style, numbers
+from dips._files.pairs import pair_unit, pairs
 from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
 from dips.exceptions import DataError, SettingsError
 
-KINDS_TO_DECLARE = ("category", "number", "date", "text", "id", "ignore")
+KINDS_TO_DECLARE = ("category", "number", "pair", "date", "text", "id", "ignore")
 _HOW = {"number": ("comma", "point"), "date": ("day-first", "month-first")}
 
 
@@ -49,7 +51,7 @@ def read_types(types: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
 def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
     """Read a column as it was declared; refuse a kind that no cell can be read as."""
     kind, _, how = declared.partition(":")
-    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note="as declared")
+    column = Column(name, "dropped" if kind == "ignore" else kind, n_missing=int(raw.null_count), note=DECLARED)
     known = raw.drop_null()
     if kind in ("ignore", "id"):
         return column
@@ -61,6 +63,8 @@ def declared_column(name: str, raw: pa.ChunkedArray, declared: str) -> Column:
         column.decimal = ":"
     elif kind == "number" and is_text(raw.type):
         _read_as_numbers(column, texts(raw), how)
+    elif kind == "pair":
+        _read_as_pairs(column, texts(raw))
     elif kind == "date" and (is_text(raw.type) or is_number(raw.type)):
         _read_as_dates(column, texts(raw), how)
     elif kind == "date" and not pa.types.is_temporal(raw.type):
@@ -74,7 +78,16 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     else:
         style = find_number_style(cells) or likeliest_style(cells)
     column.decimal, column.grouped, column.unit = style.decimal, style.grouped, style.unit
-    _say_unread(column, cells, np.isfinite(numbers(cells, style)), "numbers")
+    is_read = np.isfinite(numbers(cells, style))
+    read = cells.filter(pa.array(is_read))
+    doubt = about_doubt(column, read, style) if not how and is_ambiguous(read, style) else ""
+    _say_unread(column, cells, is_read, "numbers", doubt)
+
+
+def _read_as_pairs(column: Column, cells: pa.ChunkedArray) -> None:
+    column.unit = pair_unit(cells.drop_null())
+    is_read = np.isfinite(pairs(cells, column.unit)[:, 0])
+    _say_unread(column, cells, is_read, "pairs of numbers, such as 123/76")
 
 
 def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
@@ -90,12 +103,12 @@ def _read_as_dates(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     _say_unread(column, cells, dates(cells, date_format).notna().to_numpy(), "dates")
 
 
-def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str) -> None:
+def _say_unread(column: Column, cells: pa.ChunkedArray, is_read: np.ndarray, what: str, doubt: str = "") -> None:
     strange = first_strange(cells, is_read)
     if not is_read.any():
         such = "" if strange is None else f" (row {strange[0]} has {strange[1][:40]!r})"
         raise DataError(f"Column {column.name!r} is declared as {what}, but holds none{such}; declare another type.")
-    said = [about_limits(cells, is_read)] if column.kind == "number" else []
+    said = [about_limits(cells, is_read), doubt] if column.kind == "number" else []
     if strange is not None:
         said.append(unread(len(cells) - cells.null_count - int(is_read.sum()), column.kind, strange[1]))
-    column.note = "; ".join(filter(None, ["as declared", *said]))
+    column.note = "; ".join(filter(None, [DECLARED, *said]))

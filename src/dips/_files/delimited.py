@@ -58,8 +58,12 @@ def read_delimited(
     tabs: bool = False,
     skip_rows: int | None = None,
     wanted: Collection[str] = (),
+    skip_below: int = 0,
 ) -> tuple[pa.Table, str, list[str]]:
-    """Return the table (all text), its source, and notes on what was guessed; see :func:`find_dialect`."""
+    """Return the table (all text), its source, and notes on what was guessed; see :func:`find_dialect`.
+
+    Rows right below the header are left out as rows, so that empty lines do not count.
+    """
     dialect = find_dialect(open_bytes, source, tabs, skip_rows, wanted)
     try:
         with open_bytes() as stream:
@@ -71,6 +75,7 @@ def read_delimited(
         if not invalid:
             raise
         _refuse_ragged(invalid, dialect.delimiter, source)
+    table = table.slice(skip_below)
     _refuse_repeated_header(table, source)
     return table, source, dialect.notes
 

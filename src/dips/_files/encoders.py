@@ -15,6 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
+from dips._files.pairs import SIDES
 from dips._tools.arrays import Array
 
 ONE_COLUMN_EACH = 12  # categories; of more, only the rank is given
@@ -82,6 +83,34 @@ class Number(Encoder):
         if share <= _MANY_OUTSIDE:
             return ""
         return f"{100 * share:.0f} % of its numbers lie outside those of training, {low:g} to {high:g}"
+
+
+class Pair(Encoder):
+    """Two numbers, each as it is."""
+
+    kind = "pair"
+
+    def learn(self, values: Any) -> None:
+        """Find the lowest and the highest on either side."""
+        known = values[np.isfinite(values).all(axis=1)]
+        if len(known):
+            self.settings["ranges"] = [[float(side.min()), float(side.max())] for side in known.T]
+
+    def encode(self, values: Any) -> Array:
+        """Two floats."""
+        return np.asarray(values, dtype=np.float32)
+
+    @property
+    def parts(self) -> list[str]:
+        """Which of the two."""
+        return list(SIDES)
+
+    def unfamiliar(self, values: Any) -> str:
+        """Say where either number lies outside those of training."""
+        ranges = self.settings.get("ranges") or [None, None]
+        sides = [Number({"range": ends} if ends else {}) for ends in ranges]
+        said = [number.unfamiliar(each) for number, each in zip(sides, values.T, strict=True)]
+        return "; ".join(f"{side} number: {each}" for side, each in zip(SIDES, said, strict=True) if each)
 
 
 class Date(Encoder):
@@ -245,4 +274,4 @@ def _pieces(texts: Any) -> Any:
     return vectorizer.transform(texts.to_pylist() if isinstance(texts, pa.ChunkedArray | pa.Array) else texts)
 
 
-ENCODERS: dict[str, type[Encoder]] = {e.kind: e for e in (Number, Date, Category, Text)}
+ENCODERS: dict[str, type[Encoder]] = {e.kind: e for e in (Number, Pair, Date, Category, Text)}

@@ -41,7 +41,12 @@ class Sheet:
 
 
 def read_sheet(
-    path: Path, source: Any, sheet: str | int | None, skip_rows: int | None, wanted: Collection[str]
+    path: Path,
+    source: Any,
+    sheet: str | int | None,
+    skip_rows: int | None,
+    wanted: Collection[str],
+    skip_below: int = 0,
 ) -> Sheet:
     """Read the sheet that is named, or the first that fits; see :func:`~dips._files.read.read_table`."""
     try:
@@ -79,7 +84,7 @@ def read_sheet(
         notes.append(preamble_note(f"{path}", n_above, title, option("skip_rows")))
     header = _texts(rows[n_above : n_above + 1], n_columns)[0]
     notes += filter(None, [unnamed_note(f"{path}", header)])
-    below = rows[n_above + 1 :]
+    below = rows[n_above + 1 + skip_below :]
     columns = [[row[j] if j < len(row) else None for row in below] for j in range(n_columns)]
     return Sheet(name, header, columns, n_above, notes)
 

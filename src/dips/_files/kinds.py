@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.censored import about_limits, has_limits, without_limits
-from dips._files.columns import Column, Schema
+from dips._files.codes import MOST_CODES, may_be_codes
+from dips._files.columns import DECLARED, Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
+from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, witness_of_commas
 from dips._files.declared import declared_column
 from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
-from dips._files.read import Table
+from dips._files.pairs import find_pair_unit, pairs
+from dips._files.read import Table, is_made_by_hand
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
-from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread, value_counts
+from dips._files.values import example, first_strange, is_number, is_text, is_time, texts, unread, value_counts
+from dips._tools.arrays import Array
 from dips._tools.wording import counted, option, some_of
 
 _MANY = 30  # distinct texts; fewer are categories, whatever they look like
@@ -65,6 +70,7 @@ def understand(
         else:
             columns.append(_guessed(name, table.columns[name]))
     _agree_on_days(columns, table, set(types))
+    _agree_on_decimals(columns, table, {name for name, kind in types.items() if kind != "number"})
     return Schema(columns)
 
 
@@ -86,7 +92,9 @@ def about_first_row(table: Table, schema: Schema) -> list[str]:
             words += texts(first).drop_null().to_pylist()
     if len(words) < _SEVERAL_WORDS:
         return []
-    return [f"Row 1 has words above numbers ({some_of(map(repr, words), 5)}); if it belongs to the header, remove it."]
+    said = f"Row 1 has words above numbers ({some_of(map(repr, words), 5)}); if it belongs to the header"
+    is_file = is_made_by_hand(Path(table.source))
+    return [f"{said}, {option('skip_below', 1)} leaves it out." if is_file else f"{said}, remove it."]
 
 
 def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
@@ -139,6 +147,8 @@ def _guessed_texts(name: str, raw: pa.ChunkedArray) -> Column:
     elif (date_format := find_date_format(known)) is not None:
         column.kind, column.date_format = "date", date_format
         column.note = about_dates(column, known)
+    elif (unit := find_pair_unit(known)) is not None and not _is_named_like_a_code(name):
+        _guess_pairs(column, known, unit)
     else:
         _guess_words(column, known)
         column.note = "; ".join(filter(None, [column.note, _about_lost_codes(raw, known)]))
@@ -161,42 +171,44 @@ def _are_names(known: pa.ChunkedArray, style: NumberStyle) -> bool:
 def _guess_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> None:
     column.kind, column.decimal, column.grouped, column.unit = "number", style.decimal, style.grouped, style.unit
     values = numbers(known, style)
-    if strange := first_strange(known, np.isfinite(values)):
-        others = known.filter(pa.array(~np.isfinite(values)))
+    is_read = np.isfinite(values)
+    if strange := first_strange(known, is_read):
+        others = known.filter(pa.array(~is_read))
         if pc.all(pc.match_substring_regex(others, _LIKE_A_CODE)).as_py():
             column.kind = "category"
             column.note = f"codes such as {strange[1][:20]!r} among numbers; read as categories" + _or_type(
                 column, "number"
             )
             return
-        column.note = "; ".join(
-            filter(None, [about_limits(known, np.isfinite(values)), unread(len(others), "number", strange[1])])
-        )
-        return
-    column.note = about_numbers(column, known, style)
+        column.example = example(known.filter(pa.array(is_read)))
+    column.note = about_numbers(column, known, style, is_read)
     if style != TIMES:
         _doubt_numbers(column, lambda: pa.array(values), bool((values == np.round(values)).all()))
 
 
-def about_numbers(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
-    """Say how numbers were written, where that is not plain."""
-    limits = about_limits(known, np.isfinite(numbers(known, style))) if has_limits(known) else ""
-    said = _about_style(column, without_limits(known) if limits else known, style)
+def about_numbers(
+    column: Column, known: pa.ChunkedArray, style: NumberStyle, is_read: Array, about_mark: str = ""
+) -> str:
+    """Say how numbers were written, where that is not plain, and which cells are none.
+
+    What the file tells of the decimal mark is given; without it, doubts are said.
+    """
+    read = known if is_read.all() else known.filter(pa.array(is_read))
+    limits = about_limits(known, is_read) if has_limits(read) else ""
+    said = about_mark or _about_style(column, without_limits(read) if limits else read, style)
+    strange = first_strange(known, is_read)
+    lost = unread(int((~is_read).sum()), "number", strange[1]) if strange else ""
     overrule = _or_type(column, "category")
-    if limits and overrule not in said:
+    if limits and not strange and overrule not in said:
         limits += overrule
-    return "; ".join(filter(None, [limits, said]))
+    return "; ".join(filter(None, [limits, said, lost]))
 
 
 def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
     if style == TIMES:
         return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
-    if is_ambiguous(known, style):
-        bare = str(known.filter(pc.match_substring(known, "," if style.grouped else "."))[0].as_py())
-        if style.grouped:
-            return f"{bare} is read as thousands: a guess{_or_type(column, 'number:comma', 'if it is a decimal comma')}"
-        if len(known) >= 20:
-            return f"{bare} is read with a decimal point{_or_type(column, 'number:comma', 'if thousands are meant')}"
+    if is_ambiguous(known, style) and (said := about_doubt(column, known, style)):
+        return said
     if style.unit:
         return f"numbers in {style.unit}{_or_type(column, 'category')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
@@ -209,6 +221,20 @@ def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> 
     return f"amounts in {next(iter(n_by_unit))}" if n_by_unit else ""
 
 
+def _guess_pairs(column: Column, known: pa.ChunkedArray, unit: str) -> None:
+    column.kind, column.unit = "pair", unit
+    is_read = np.isfinite(pairs(known, unit)[:, 0])
+    column.example = example(known.filter(pa.array(is_read)))
+    in_unit = f" in {unit}" if unit else ""
+    said = f"two numbers{in_unit}, such as {column.example}, read as such{_or_type(column, 'category')}"
+    strange = first_strange(known, is_read)
+    column.note = "; ".join([said, *([unread(int((~is_read).sum()), "pair", strange[1])] if strange else [])])
+
+
+def _is_named_like_a_code(name: str) -> bool:
+    return bool(_words(name) & _CODES) or bool(_NAMED_LIKE_AN_ID.search(name))
+
+
 def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -> None:
     """Whole numbers may be codes, or name the row; codes of diagnoses have a point, too."""
     words = _words(column.name)
@@ -218,6 +244,9 @@ def _doubt_numbers(column: Column, values: Callable[[], Any], are_whole: bool) -
     elif are_whole and _identifies(column.name, values(), column.n_distinct):
         column.kind = "id"
         column.note = f"a different number in every row, so left out{_or_type(column, 'number', 'to learn from it')}"
+    elif column.n_distinct <= MOST_CODES and may_be_codes(np.asarray(values().to_numpy(), dtype=float)):
+        said = f"{column.n_distinct} different numbers, such as {column.example}, that may be codes"
+        column.note = "; ".join(filter(None, [column.note, said + _or_type(column, "category", "if they are")]))
 
 
 def about_dates(column: Column, known: pa.ChunkedArray) -> str:
@@ -254,6 +283,20 @@ def _agree_on_days(columns: list[Column], table: Table, told: set[str]) -> None:
             column.date_format = swapped(column.date_format)
         known = texts(table.columns[column.name]).drop_null()
         column.note = f"{about_dates(column, known)}; {witness!r} has the same order"
+
+
+def _agree_on_decimals(columns: list[Column], table: Table, told: set[str]) -> None:
+    """Where 4.129 may be a thousand or a fraction, it is the former if another column has decimal commas for sure."""
+    doubtful = [c for c in columns if c.name not in told and is_doubtful(c, table.columns[c.name])]
+    witness = witness_of_commas(columns, table) if doubtful else None
+    if witness is None:
+        return
+    for column in doubtful:
+        known = texts(table.columns[column.name]).drop_null()
+        about_mark = read_with_commas(column, known, witness)
+        declared = f"{DECLARED}; " if column.is_declared else ""
+        is_read = np.isfinite(numbers(known, column.style))
+        column.note = declared + about_numbers(column, known, column.style, is_read, about_mark)
 
 
 def _guess_words(column: Column, known: pa.ChunkedArray) -> None:

@@ -152,14 +152,16 @@ def is_ambiguous(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
         return False
     known = cells.drop_null()
     known = _without_unit(known, style.unit) if style.unit else known
-    return _are_marked_so(known.slice(0, SOME), mark) and _are_marked_so(known, mark)
+    if _are_marked_otherwise(known.slice(0, SOME), mark):
+        return False
+    return pc.any(pc.match_substring(known, mark)).as_py() is True and not _are_marked_otherwise(known, mark)
 
 
-def _are_marked_so(cells: pa.ChunkedArray, mark: str) -> bool:
+def _are_marked_otherwise(cells: pa.ChunkedArray, mark: str) -> bool:
     bare = _without_units(cells)
     marked = bare.filter(pc.match_substring(bare, mark))
     has_other = pc.any(pc.match_substring(bare, "." if mark == "," else ",")).as_py()
-    return len(marked) > 0 and not has_other and pc.all(pc.match_substring_regex(marked, _THREE_DIGITS[mark])).as_py()
+    return bool(has_other) or pc.all(pc.match_substring_regex(marked, _THREE_DIGITS[mark])).as_py() is False
 
 
 def _share(cells: pa.ChunkedArray, style: NumberStyle) -> float:

@@ -122,10 +122,15 @@ class _How:
     sheet: str | int | None
     skip_rows: int | None
     wanted: Collection[str]
+    skip_below: int
 
 
 def read_table(
-    data: Any, sheet: str | int | None = None, skip_rows: int | None = None, wanted: Collection[str] = ()
+    data: Any,
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
+    skip_below: int = 0,
 ) -> Table:
     """Read a file by its path, or take a pandas, polars or pyarrow table.
 
@@ -135,6 +140,7 @@ def read_table(
     sheet : of an Excel file, by name or by number from 1; None for the first that fits
     skip_rows : lines above the header; None finds out
     wanted : names of columns that must be there; they tell which sheet is meant, and which line is the header
+    skip_below : rows right below the header of a text or Excel file that are no rows of the table, such as units
 
     Examples
     --------
@@ -148,7 +154,7 @@ def read_table(
         columns, notes = read_sqlite(str(data))
         table = Table(columns, str(data), notes)
     elif isinstance(data, str | Path):
-        table = _read_file(expanded(data), _How(sheet, skip_rows, wanted))
+        table = _read_file(expanded(data), _How(sheet, skip_rows, wanted, skip_below))
     elif isinstance(data, pa.Table):
         table = Table(data, _TABLE)
     elif is_frame(data):
@@ -157,7 +163,7 @@ def read_table(
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
     table.columns, notes = with_distinct_names(_decoded(table.columns))
     table.notes += notes
-    if isinstance(data, str | Path) and _is_made_by_hand(Path(data)):
+    if isinstance(data, str | Path) and is_made_by_hand(Path(data)):
         table.columns, notes = without_footer(table.columns, table.source)
         table.notes += notes
     if table.n_rows == 0:
@@ -189,7 +195,8 @@ def is_delimited(path: Path) -> bool:
     return kind in TEXT or bool(compression and not kind)
 
 
-def _is_made_by_hand(path: Path) -> bool:
+def is_made_by_hand(path: Path) -> bool:
+    """Whether a file's name says that it has a header, which people may write above and below of."""
     return is_delimited(path) or kind_of(path)[0] in EXCEL
 
 
@@ -232,7 +239,7 @@ def _read_file(path: Path, how: _How) -> Table:
             return Table(columns, str(path), notes)
         if is_delimited(path):
             opened = partial(open_bytes, path, compression)
-            return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted))
+            return Table(*read_delimited(opened, str(path), kind in TABS, how.skip_rows, how.wanted, how.skip_below))
     known = ", ".join(sorted(s.lstrip(".") for s in _KNOWN))
     ending = f"ends in {path.suffix!r}, which does not name" if path.suffix else "has no ending that names"
     raise DataError(
@@ -279,7 +286,7 @@ def _only_member(path: Path) -> Any:
 
 
 def _read_excel(path: Path, source: Any, how: _How) -> Table:
-    sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted)
+    sheet = read_sheet(path, source, how.sheet, how.skip_rows, how.wanted, how.skip_below)
     columns = [_from_series(values) for values in sheet.columns]
     return Table(pa.table(columns, names=sheet.header), str(path), sheet.notes)
 

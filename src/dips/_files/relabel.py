@@ -45,6 +45,7 @@ def relabeled(
     labels: Mapping[int, str | None],
     sheet: str | int | None = None,
     skip_rows: int | None = None,
+    skip_below: int = 0,
 ) -> bytes:
     """Return the content of a file with other labels.
 
@@ -53,7 +54,7 @@ def relabeled(
     path : the file
     target : the column with the labels
     labels : the new cell of each row that changes, counted from 0; None for an empty one
-    sheet, skip_rows : where in the file the table is, as it was said when the file was read
+    sheet, skip_rows, skip_below : where in the file the table is, as it was said when the file was read
     """
     if not can_be_relabeled(path):
         raise DataError(f"Labels cannot be written into {path}; correct it with the file of corrections.")
@@ -65,19 +66,20 @@ def relabeled(
         return _packed(_in_parquet(path, compression, column, labels), compression, path)
     if kind in FEATHER:
         return _packed(_in_feather(path, compression, column, labels), compression, path)
+    below = {row + skip_below: label for row, label in labels.items()}  # counted from the header on
     if kind in EXCEL:
         with open_bytes(path, compression) as stream:
             content = stream.read()
         of_file = read_sheet(path, io.BytesIO(content), sheet, skip_rows, (target,))
         place = (of_file.name, of_file.n_above, column)
-        return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, labels), compression, path)
+        return _packed(_in_excel(content, ".xlsm" in path.name.lower(), place, below), compression, path)
     opened = partial(open_bytes, path, compression)
     if kind in JSON:
         with opened() as stream:
             text = stream.read().decode("utf-8", "surrogateescape")
         return _packed(spliced_json(text, column, labels).encode("utf-8", "surrogateescape"), compression, path)
     dialect = find_dialect(opened, str(path), kind in TABS, skip_rows, (target,))
-    return _packed(_in_text(opened, dialect, column, labels), compression, path)
+    return _packed(_in_text(opened, dialect, column, below), compression, path)
 
 
 def _in_text(opened: Callable[[], BinaryIO], dialect: Dialect, column: int, labels: Mapping[int, str | None]) -> bytes:

@@ -64,14 +64,15 @@ def look_at(
     skip_rows: int | None = None,
     wanted: Collection[str] = (),
     seed: int = 0,
+    skip_below: int = 0,
 ) -> TableSample:
     """Read a table, or of a large file every n-th row by chance; see :func:`~dips._files.read.read_table`."""
     if _is_large(data):
         with damage_named(Path(data)):
-            batches = _batches(data, skip_rows, wanted)
+            batches = _batches(data, skip_rows, wanted, skip_below)
             if batches is not None:
                 return _sampled(*batches, target, np.random.RandomState(seed))
-    table = read_table(data, sheet, skip_rows, wanted)
+    table = read_table(data, sheet, skip_rows, wanted, skip_below)
     labels = Table(table.columns.select([target]), table.source) if target in table.names else None
     return TableSample(table, labels, np.arange(table.n_rows), table.n_rows)
 
@@ -84,7 +85,7 @@ def _is_large(data: Any) -> bool:
 
 
 def _batches(
-    data: Any, skip_rows: int | None, wanted: Collection[str]
+    data: Any, skip_rows: int | None, wanted: Collection[str], skip_below: int
 ) -> tuple[Iterator[Any], int, str, list[str]] | None:
     """Return the batches of a large file, about how many rows there are, its name and notes; None where it has none."""
     path = expanded(data)
@@ -100,7 +101,14 @@ def _batches(
     with opened() as stream:
         head = stream.read(1 << 20)
     n_about = int(path.stat().st_size * max(1, head.count(b"\n")) / max(1, len(head)))
-    return iterate_delimited(opened, dialect, str(path)), n_about, str(path), dialect.notes
+    batches = _without_first(iterate_delimited(opened, dialect, str(path)), skip_below)
+    return batches, n_about, str(path), dialect.notes
+
+
+def _without_first(batches: Iterator[Any], n: int) -> Iterator[Any]:
+    for batch in batches:
+        yield batch.slice(n)
+        n = max(0, n - batch.num_rows)
 
 
 def _sampled(

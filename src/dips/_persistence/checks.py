@@ -83,8 +83,10 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
         parts = settings["parts"]
         require(isinstance(parts, list) and len(set(parts)) == len(parts) and set(parts) <= _PARTS_OF_DATES, what)
     if kind == "number":
-        ends = settings.get("range", [0.0, 0.0])
-        require(isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, float) for end in ends), what)
+        require(_is_range(settings.get("range", [0.0, 0.0])), what)
+    if kind == "pair":
+        ranges = settings.get("ranges", [])
+        require(isinstance(ranges, list) and len(ranges) in (0, 2) and all(map(_is_range, ranges)), what)
     if kind == "category":
         categories = settings["categories"]
         require(isinstance(categories, list) and all(isinstance(c, str) for c in categories), what)
@@ -97,6 +99,10 @@ def _check_encoder(kind: str, settings: Any, arrays: dict[str, Array], what: str
     require(rarity.shape == (BUCKETS,) and directions.ndim == 2 and directions.shape[1] == BUCKETS, what)
     require(rarity.dtype.kind == directions.dtype.kind == "f" and directions.shape[0] > 0, what)
     require(bool(np.isfinite(rarity).all() and np.isfinite(directions).all()), what)
+
+
+def _is_range(ends: Any) -> bool:
+    return isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, float) for end in ends)
 
 
 def check_answers(p: Array, n_classes: int, path: Path) -> None:

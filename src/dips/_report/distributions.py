@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._files.columns import Column
 from dips._report.findings import TableFindings
-from dips._report.points import readable, short
+from dips._report.points import short, sides
 from dips._tools.arrays import Array
 
 _MOST_COLUMNS = 6
@@ -31,15 +30,16 @@ def summarize_distributions(findings: TableFindings) -> list[dict[str, Any]]:
     clear = [name for name, each in findings.importance.items() if each.get("is_clear") and name in by_name]
     records = []
     for name in (clear or list(by_name))[:_MOST_COLUMNS]:
-        values = readable(by_name[name], findings.table.columns[name].take(labeled))
-        names, codes, edges = _binned(by_name[name], values)
-        if len(names) < 2:
-            continue
-        series = [
-            {"label": label, "n": int(mask.sum()), "shares": _shares(codes[mask], len(names))} for label, mask in groups
-        ]
-        about = {"column": name, "kind": by_name[name].kind, "matters": bool(clear)}
-        records.append(about | {"names": names, "edges": edges, "series": series})
+        for side, kind, values in sides(by_name[name], findings.table.columns[name].take(labeled)):
+            names, codes, edges = _binned(kind, values)
+            if len(names) < 2:
+                continue
+            series = [
+                {"label": label, "n": int(mask.sum()), "shares": _shares(codes[mask], len(names))}
+                for label, mask in groups
+            ]
+            about = {"column": side, "kind": kind, "matters": bool(clear)}
+            records.append(about | {"names": names, "edges": edges, "series": series})
     return records
 
 
@@ -61,17 +61,17 @@ def _shares(codes: Array, n: int) -> list[float]:
     return (np.bincount(codes, minlength=n) / max(codes.size, 1)).round(4).tolist()
 
 
-def _binned(column: Column, values: list[Any]) -> tuple[list[str], Array, list[str]]:
+def _binned(kind: str, values: list[Any]) -> tuple[list[str], Array, list[str]]:
     """Names of the values, or of bins of numbers, the position of each row's among them, and the edges of bins."""
     series = pd.Series(values, dtype=object)
     missing = series.isna().to_numpy()
-    if column.kind == "date":
+    if kind == "date":
         series = series.where(series.isna(), series.str[:4])
     edges: list[str] = []
-    if column.kind == "number":
+    if kind == "number":
         names, codes, edges = _bins(pd.to_numeric(series, errors="coerce").to_numpy(dtype=float), missing)
     else:
-        names, codes = _values(series, missing, in_order=column.kind == "date")
+        names, codes = _values(series, missing, in_order=kind == "date")
     if missing.any():
         codes = np.where(missing, len(names), codes)
         names = [*names, "missing"]

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dips._estimators.reasons import how_learned
 from dips._files.censored import signs
-from dips._files.columns import Column
+from dips._files.columns import Column, named_sides
 from dips._files.values import is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
@@ -221,10 +221,20 @@ def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
     values = column.values(raw)
     if column.kind == "number":
         return [None if np.isnan(v) else v for v in values]
+    if column.kind == "pair":
+        return [None if np.isnan(first) else f"{short(first)}/{short(second)}" for first, second in values.tolist()]
     if column.kind == "date":
         has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
         return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
     return values.to_pylist()
+
+
+def sides(column: Column, raw: pa.ChunkedArray) -> list[tuple[str, str, list[Any]]]:
+    """Name, kind and readable cells of a column; of two numbers in a cell, of each by itself."""
+    if column.kind != "pair":
+        return [(column.name, column.kind, readable(column, raw))]
+    named = named_sides(column, column.values(raw))
+    return [(name, "number", [None if np.isnan(v) else v for v in values]) for name, values in named]
 
 
 def in_short(column: Column, raw: pa.ChunkedArray) -> list[str]:
@@ -260,6 +270,9 @@ def middle(column: Column, raw: pa.ChunkedArray) -> str:
     if column.kind == "number":
         known = values[np.isfinite(values)]
         return short(float(np.median(known))) if known.size else ""
+    if column.kind == "pair":
+        known = values[np.isfinite(values[:, 0])]
+        return "/".join(short(float(side)) for side in np.median(known, axis=0)) if len(known) else ""
     if column.kind == "date":
         known = values.dropna()
         return known.sort_values().iloc[known.size // 2].strftime("%Y-%m-%d") if known.size else ""

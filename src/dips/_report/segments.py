@@ -12,7 +12,7 @@ import pandas as pd
 from dips._files.columns import Schema
 from dips._files.read import Table
 from dips._report.label_words import classes_in_danger
-from dips._report.points import codes_of, readable, short
+from dips._report.points import codes_of, short, sides
 from dips._report.quality import MAX_TABLE
 from dips._report.uneven import Part, judge_parts
 from dips._tools.arrays import Array, Rows
@@ -125,15 +125,16 @@ def find_uneven_values(
     for column in schema.used:
         if column.kind == "text":
             continue
-        for value, mask in _groups(column.kind, readable(column, table.columns[column.name].take(labeled))):
-            if _MIN_ROWS <= mask.sum() <= labeled.size - _MIN_ROWS:
-                names.append((column.name, value))
-                masks.append(mask)
+        for name, kind, values in sides(column, table.columns[column.name].take(labeled)):
+            for value, mask in _groups(kind, values):
+                if _MIN_ROWS <= mask.sum() <= labeled.size - _MIN_ROWS:
+                    names.append((name, value))
+                    masks.append(mask)
     parts = judge_parts(answers, codes, masks, seed)
     order = sorted(range(len(parts)), key=lambda i: -parts[i].score)
     clear = [i for i in order if parts[i].p_value < _CLEAR and parts[i].better_than_hard > _BETTER][:_MAX_SEGMENTS]
-    values = [UnevenValue(*names[i], labeled[masks[i]], parts[i]) for i in clear]
-    return UnevenValues(len(parts), values, is_sample)
+    uneven = [UnevenValue(*names[i], labeled[masks[i]], parts[i]) for i in clear]
+    return UnevenValues(len(parts), uneven, is_sample)
 
 
 def _groups(kind: str, values: list[Any]) -> list[tuple[str, Array]]:

@@ -103,7 +103,7 @@ class _Usual:
     Attributes
     ----------
     typical : the middle number or the most frequent category
-    limits : the range of most numbers and dates, or the categories that are not rare; None where labels are too few
+    limits : the range of most numbers, pairs and dates, or the categories that are not rare; None where labels are few
     """
 
     typical: list[str]
@@ -121,19 +121,24 @@ class _Usual:
         """Classes for which the value is unusual; a missing one never is."""
         if isinstance(value, pa.Scalar):
             value = value.as_py()
-        if value is None or value != value:
+        if value is None or np.any(value != value):
             return []
         return [c for c, limits in enumerate(self.limits) if limits is not None and not _is_usual(value, limits)]
 
 
 def _is_usual(value: Any, limits: tuple[Any, Any] | set[Any]) -> bool:
-    return value in limits if isinstance(limits, set) else limits[0] <= value <= limits[1]
+    if isinstance(limits, set):
+        return value in limits
+    return bool(np.all(limits[0] <= value) and np.all(value <= limits[1]))
 
 
 def _limits(column: Column, raw: pa.ChunkedArray) -> tuple[Any, Any] | set[Any] | None:
     values = column.values(raw)
     if column.kind == "category":
         return _usual_categories(pd.Series(values.drop_null().to_pylist(), dtype=object))
+    if column.kind == "pair":
+        both = values[np.isfinite(values[:, 0])]
+        return (np.quantile(both, _TAIL, axis=0), np.quantile(both, 1 - _TAIL, axis=0)) if len(both) >= _FEW else None
     known = pd.Series(values).dropna()
     return (known.quantile(_TAIL), known.quantile(1 - _TAIL)) if known.size >= _FEW else None
 

@@ -105,7 +105,7 @@ def corrected_files(desk: Desk) -> list[tuple[str, bytes]]:
             for row, label in changes.items()
             if source.first <= row - 1 < source.first + source.n_rows
         }
-        content = relabeled(Path(source.path), m.target, of_file, source.sheet, source.skip_rows)
+        content = relabeled(Path(source.path), m.target, of_file, source.sheet, source.skip_rows, source.skip_below)
         files.append((_corrected_name(source), content))
     return files
 

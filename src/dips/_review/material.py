@@ -37,7 +37,7 @@ class SourceFile:
     ----------
     path : of the file, or the address of the table
     first, n_rows : its rows are those from the first on, so many
-    sheet, skip_rows : where in the file the table is, as it was said when the run was made
+    sheet, skip_rows, skip_below : where in the file the table is, as it was said when the run was made
     """
 
     path: Path | str
@@ -45,6 +45,7 @@ class SourceFile:
     n_rows: int
     sheet: str | int | None = None
     skip_rows: int | None = None
+    skip_below: int = 0
 
 
 @dataclass

@@ -115,6 +115,7 @@ def audit(
     map_label: Mapping[str, str] | Sequence[str] = (),
     sheet: str | int | None = None,
     skip_rows: int | None = None,
+    skip_below: int = 0,
     verified: str | None = None,
     corrections: Path | str | None = None,
     reviewer_error: float | None = None,
@@ -137,7 +138,7 @@ def audit(
     data : path, table, or a list of them
     target : str
         The column with the labels.
-    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, keep_label, positive
+    id, drop, type, group, unlabeled_mark, merge_labels, map_label, sheet, skip_rows, skip_below, keep_label, positive
         How to read the table; see :func:`fit`.
     verified, corrections, reviewer_error
         Labels that somebody has checked; see :func:`fit`.
@@ -170,8 +171,9 @@ def audit(
     observer = observer or TableWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
-        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        reviewer_error=reviewer_error, trust_label=trust_label, class_frequency=class_frequency, keep_label=keep_label,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, skip_below=skip_below, verified=verified,
+        corrections=corrections, reviewer_error=reviewer_error, trust_label=trust_label,
+        class_frequency=class_frequency, keep_label=keep_label,
         positive=positive, backbone=backbone, curator=curator, seed=seed, jobs=jobs, order=order,
     )  # fmt: skip
     observer.message("reading", 0.0)

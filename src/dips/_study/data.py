@@ -104,7 +104,8 @@ class StudyData:
 def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Observer | None = None) -> StudyData:
     """Read and stack the tables, labeled ones first, and find out what they hold."""
     labeled_sources, more_sources = named_sources(data), named_sources(unlabeled)
-    labeled_tables = [read_table(d, settings.sheet, settings.skip_rows, (settings.target,)) for d in labeled_sources]
+    where = (settings.sheet, settings.skip_rows, (settings.target,), settings.skip_below)
+    labeled_tables = [read_table(source, *where) for source in labeled_sources]
     wanted = set(labeled_tables[0].names) if labeled_tables else set()
     more_tables = [_read_unlabeled(d, settings, wanted, observer or Observer()) for d in more_sources]
     if not labeled_tables:

@@ -163,6 +163,9 @@ def _codes(column: Column, raw: pa.ChunkedArray) -> Array:
     """Whole numbers that are the same where cells are the same."""
     if column.kind == "number":
         return pd.factorize(column.values(raw), use_na_sentinel=False)[0]
+    if column.kind == "pair":
+        first, second = (pd.factorize(side, use_na_sentinel=False)[0] for side in column.values(raw).T)
+        return pd.factorize(first * (second.max(initial=0) + 1) + second)[0]
     if column.kind == "date":
         return pd.factorize(column.values(raw).to_numpy(), use_na_sentinel=False)[0]
     encoded = column.values(raw).combine_chunks().dictionary_encode()

@@ -61,6 +61,7 @@ def fit(
     map_label: Mapping[str, str] | Sequence[str] = (),
     sheet: str | int | None = None,
     skip_rows: int | None = None,
+    skip_below: int = 0,
     verified: str | None = None,
     corrections: Path | str | None = None,
     reviewer_error: float | None = None,
@@ -102,7 +103,7 @@ def fit(
     drop : str or list
         Columns to leave out.
     type : dict
-        What columns hold, where the guess is wrong: category, number, date, text, id or ignore.
+        What columns hold, where the guess is wrong: category, number, pair, date, text, id or ignore.
     group : str, optional
         A column of groups, such as the patient: no group is on both sides of a split.
     unlabeled_mark : str or list
@@ -116,6 +117,9 @@ def fit(
         Sheet of an Excel file, by name or by number from 1; by default the first that fits.
     skip_rows : int, optional
         Lines above the header; detected by default.
+    skip_below : int
+        Rows right below the header of text and Excel files with labels that are none of the table, such as one of
+        units. They are not counted as rows.
     verified : str, optional
         A column that says yes where someone has checked the label.
     corrections : path, optional
@@ -181,8 +185,9 @@ def fit(
     observer = observer or TableWarnings()
     checked = Settings.of(
         target, id=id, drop=drop, type=type, group=group, unlabeled_mark=unlabeled_mark, merge_labels=merge_labels,
-        map_label=map_label, sheet=sheet, skip_rows=skip_rows, verified=verified, corrections=corrections,
-        reviewer_error=reviewer_error, trust_label=trust_label, class_frequency=class_frequency, keep_label=keep_label,
+        map_label=map_label, sheet=sheet, skip_rows=skip_rows, skip_below=skip_below, verified=verified,
+        corrections=corrections, reviewer_error=reviewer_error, trust_label=trust_label,
+        class_frequency=class_frequency, keep_label=keep_label,
         positive=positive, metric=metric, costs=costs, keep=keep, backbone=backbone, labeler=labeler, curator=curator,
         rounds=rounds, holdout=holdout, max_unlabeled=max_unlabeled, time_limit=time_limit, seed=seed, jobs=jobs,
         order=order,

@@ -19,13 +19,12 @@ from dips._study.baseline import better_options, imbalance_notes, majority
 from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_codes, group_notes, joined_with_copies, repeated_ids
-from dips._study.leaks import Leak, LeakCheck, single_columns
+from dips._study.leaks import Leak, LeakCheck, rows_to_check, single_columns
 from dips._study.reviewed import verified_rows
 from dips._study.settings import Settings
+from dips._tools.arrays import Array
 from dips._tools.wording import option
 from dips.exceptions import DataError
-
-_ROWS_OF_LEAKS = 2_000
 
 
 @dataclass
@@ -84,6 +83,8 @@ class Inspection:
             if imbalance_notes(self.target, "accuracy"):
                 options += better_options(self.target)
         options += [option("group", name) for name in self.repeated_ids][:1]
+        skipping = option("skip_below", 1)
+        options += [skipping] if any(f", {skipping} leaves" in note for note in self.look.table.notes) else []
         options += [option("type", (c.name, "number")) for c in self.schema.columns if MOSTLY_NUMBERS in c.note]
         return options + [option("drop", name) for leak in self.leaks for name in leak.columns[:1]]
 
@@ -129,10 +130,12 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     """
     checked = Settings(target=target or "", **settings).checked()
     wanted = () if target is None else (target,)
-    look = look_at(named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed)
+    look = look_at(
+        named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed, checked.skip_below
+    )
     inspection = Inspection(look, understand_columns(look.table, checked))
     inspection.repeated_ids = {} if checked.group else repeated_ids(look.table, inspection.schema)
-    verified = None
+    verified = groups = None
     if target is not None:
         try:
             inspection.target = _labels(look, checked)
@@ -145,9 +148,9 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
         codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
         of_group = None if checked.group is None else group_codes(look.table, checked.group)
         duplicates = find_duplicates(look.table, inspection.schema, codes, verified)
-        inspection.duplicates = joined_with_copies(of_group, duplicates)[1]
+        groups, inspection.duplicates = joined_with_copies(of_group, duplicates)
     if inspection.target is not None and inspection.schema.used:
-        inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked)
+        inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked, groups)
     return inspection
 
 
@@ -158,13 +161,17 @@ def _labels(look: TableSample, settings: Settings) -> Target:
     )  # fmt: skip
 
 
-def _leaks(look: TableSample, schema: Schema, target: Target, settings: Settings) -> list[Leak]:
+def _leaks(look: TableSample, schema: Schema, target: Target, settings: Settings, groups: Array | None) -> list[Leak]:
+    """Look for leaks as a study does; of a large table, only the rows that are looked at are prepared."""
     codes = target.codes[look.rows]
-    labeled = np.random.RandomState(settings.seed).permutation(np.flatnonzero(codes != -1))[:_ROWS_OF_LEAKS]
-    rows = np.sort(labeled)
-    if rows.size < 20 or np.unique(codes[rows]).size < 2:
+    labeled = np.flatnonzero(codes != -1)
+    rows = rows_to_check(codes, labeled, settings.seed)
+    if rows.size < 20:
         return []
     some = Table(look.table.columns.take(pa.array(rows)), look.table.source)
     preparation = Preparation(schema).learn(some)
-    check = LeakCheck(preparation, preparation.encode(some), codes[rows], np.arange(rows.size), settings.seed)
+    check = LeakCheck(
+        preparation, preparation.encode(some), codes[rows], np.arange(rows.size), settings.seed,
+        None if groups is None else groups[rows], np.bincount(codes[labeled]),
+    )  # fmt: skip
     return check.leaks()

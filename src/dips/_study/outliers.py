@@ -1,4 +1,7 @@
-"""Numbers that lie far from all others of their column: often a code for "missing", or a slip of the hand."""
+"""Numbers that lie far from all others of their column: often a code for "missing", or a slip of the hand.
+
+Where a column has few values that may be codes, none of them is far from the others.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dips._files.columns import Schema
+from dips._files.codes import may_be_codes
+from dips._files.columns import Schema, named_sides
 from dips._files.read import Table
 from dips._tools.arrays import Array
 
@@ -21,23 +25,26 @@ def find_outliers(table: Table, schema: Schema) -> list[dict[str, Any]]:
     """One record per column that has such values: how many, which, in which rows, and the range of the others."""
     records = []
     for column in schema.used:
-        if column.kind != "number":
+        if column.kind not in ("number", "pair"):
             continue
-        values = np.asarray(column.values(table.columns[column.name]), dtype=float)
-        low, high = usual_range(values[np.isfinite(values)])
-        rows = np.flatnonzero((values < low) | (values > high))
-        if rows.size:
-            distinct = np.unique(values[rows])
-            records.append(
-                {
-                    "column": column.name,
-                    "n": int(rows.size),
-                    "values": distinct[:_LISTED].tolist(),
-                    "rows": (rows[:_LISTED] + 1).tolist(),
-                    "low": low,
-                    "high": high,
-                }
-            )
+        numbers = np.asarray(column.values(table.columns[column.name]), dtype=float)
+        for name, values in named_sides(column, numbers):
+            if may_be_codes(values) and not column.is_declared:
+                continue  # the rarest of them is no slip, and its cells should not be emptied
+            low, high = usual_range(values[np.isfinite(values)])
+            rows = np.flatnonzero((values < low) | (values > high))
+            if rows.size:
+                distinct = np.unique(values[rows])
+                records.append(
+                    {
+                        "column": name,
+                        "n": int(rows.size),
+                        "values": distinct[:_LISTED].tolist(),
+                        "rows": (rows[:_LISTED] + 1).tolist(),
+                        "low": low,
+                        "high": high,
+                    }
+                )
     return sorted(records, key=lambda record: -record["n"])[:_MOST_COLUMNS]
 
 

@@ -142,7 +142,7 @@ def material_of_run(run: Run, data: Sequence[Path] = (), order: str | None = Non
                 "with --data."
             )
     first = np.cumsum([0, *(s["rows"] for s in study.sources)])
-    where = (settings.sheet, settings.skip_rows)
+    where = (settings.sheet, settings.skip_rows, settings.skip_below)
     sources = [SourceFile(p, int(first[k]), study.sources[k]["rows"], *where) for k, p in enumerate(paths)]
     return material_of_table(
         run.summary, samples, study.table, study.schema, study.target, study.ids, _checksum(run),

@@ -31,6 +31,11 @@ _NUMBERS: dict[str, tuple[type, Callable[[Any], bool], str]] = {
     "jobs": (Integral, lambda n: n != 0, "is the number of folds trained at once, or -1 for all cores"),
     "seed": (Integral, lambda seed: 0 <= seed < 2**32, "must be a whole number from 0 to 4294967295"),
     "skip_rows": (Integral, lambda n: n >= 0, "is the number of lines above the header"),
+    "skip_below": (
+        Integral,
+        lambda n: n >= 0,
+        "is the number of rows to leave out below the header",
+    ),
 }
 _MAY_BE_NONE = ("time_limit", "jobs", "skip_rows")
 _COLUMNS, _LABELS = ("id", "drop"), ("unlabeled_mark", "keep_label", "trust_label")  # one, or several
@@ -53,6 +58,7 @@ class Settings:
     map_label: Mapping[str, str] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
+    skip_below: int = 0
     verified: str | None = None
     corrections: str | None = None
     reviewer_error: float | None = None

@@ -113,8 +113,8 @@ def weight_of_second(p: Array, second: Array, labels: Array) -> float:
     return 0.5 if gain.mean() >= -gain.std() / np.sqrt(gain.size) else 0.0
 
 
-def noise_rate(p: Array, labels: Array) -> float:
-    """Share of labels that out-of-fold probabilities (n, C) contradict.
+def noise_rate(p: Array, labels: Array, weights: Array | None = None) -> float:
+    """Share of labels that out-of-fold probabilities (n, C) contradict, each counted by its weight.
 
     A label is contradicted if another class is the most probable, with at least the probability that it has on average
     over the rows labeled so.
@@ -129,4 +129,4 @@ def noise_rate(p: Array, labels: Array) -> float:
     counts = np.bincount(labels, minlength=p.shape[1])
     usual = np.bincount(labels, p[rows, labels], minlength=p.shape[1]) / np.maximum(counts, 1)
     usual[counts == 0] = np.inf
-    return float(((best != labels) & (p[rows, best] >= usual[best])).mean())
+    return float(np.average((best != labels) & (p[rows, best] >= usual[best]), weights=weights))

@@ -46,6 +46,7 @@ def audit(
     map_label: o.MapLabel = [],  # noqa: B006
     sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
+    skip_below: o.SkipBelow = 0,
     verified: o.VerifiedColumn = None,
     corrections: o.CorrectionsFile = None,
     reviewed: o.Reviewed = None,

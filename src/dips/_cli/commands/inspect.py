@@ -36,6 +36,7 @@ def inspect(
     map_label: o.MapLabel = [],  # noqa: B006
     sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
+    skip_below: o.SkipBelow = 0,
     verified: o.VerifiedColumn = None,
     labels: o.LabelsFile = None,
     steps: o.Steps = 20_000,

@@ -46,6 +46,7 @@ def predict(
     ] = False,
     sheet: o.SheetName = None,
     skip_rows: o.SkipRows = None,
+    skip_below: o.SkipBelow = 0,
     skip_damaged: o.SkipDamaged = False,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -72,7 +73,8 @@ def predict(
         return
     preparation = opened.model.preparation
     wanted = [] if preparation is None else [c.name for c in preparation.schema.used]
-    _predict_table(opened, data, read_table(data, sheet, skip_rows, wanted), out, keep_columns, as_json)
+    table = read_table(data, sheet, skip_rows, wanted, skip_below)
+    _predict_table(opened, data, table, out, keep_columns, as_json)
 
 
 def _predict_table(opened: Run, data: str, table: Table, out: Path | None, keep_columns: bool, as_json: bool) -> None:
