@@ -187,3 +187,15 @@ def test_checked_labels_tell_which_way_errors_go():
 
 def test_rates_of_classes_make_the_rows_of_a_transition():
     np.testing.assert_allclose(transition(np.array([0.2, 0.0, 0.4]), 3).sum(axis=1), 1)
+
+
+def test_of_many_labels_less_counts_for_uneven_noise_and_all_for_the_rate_of_even_noise():
+    labels = np.repeat([0, 1], 500)
+    hypotheses = make_hypotheses(labels, 2)
+    kinds, rates = np.array([h.kind for h in hypotheses]), np.array([h.rate for h in hypotheses])
+    log_likelihood = np.where(kinds == "symmetric", -200 * (rates - 0.1) ** 2, np.where(kinds == mistaken(1), 8.0, -99))
+    sure, unsure = (posterior(hypotheses, log_likelihood, trust) for trust in (1.0, 0.0))
+    assert sure[kinds == mistaken(1)].sum() > 0.9
+    assert unsure[kinds == mistaken(1)].sum() < 0.3
+    even = kinds == "symmetric"
+    np.testing.assert_allclose(unsure[even] / unsure[even].sum(), sure[even] / sure[even].sum())

@@ -57,7 +57,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_the_defaults_pass_check_estimator(monkeypatch):
-    monkeypatch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=4, max_depth=2)))
+    monkeypatch.setattr(XGBoost, "default", staticmethod(lambda n_labels=0: XGBClassifier(n_estimators=4, max_depth=2)))
     with warnings.catch_warnings():
         for category in (UserWarning, SkipTestWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", category)

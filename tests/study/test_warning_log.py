@@ -20,7 +20,9 @@ SETTINGS = {"target": "outcome", "curator": "dips", "rounds": 2}
 @pytest.fixture
 def slow_learner(monkeypatch):
     """No label is ever believed above the fixed threshold of the curator."""
-    monkeypatch.setattr(XGBoost, "default", staticmethod(lambda: XGBClassifier(n_estimators=3, learning_rate=1e-3)))
+    monkeypatch.setattr(
+        XGBoost, "default", staticmethod(lambda n_labels=0: XGBClassifier(n_estimators=3, learning_rate=1e-3))
+    )
 
 
 class Recorder(Observer):

@@ -169,15 +169,19 @@ def with_prior(of_kind: Sequence[Hypothesis]) -> list[Hypothesis]:
     return [replace(h, log_prior=float(np.log(prior * p))) for h, p in zip(of_kind, shares, strict=True)]
 
 
-def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array) -> Array:
+def posterior(hypotheses: Sequence[Hypothesis], log_likelihood: Array, trust: float = 1.0) -> Array:
     """Probability of each hypothesis, from how well it explains the labels.
 
     Uneven noise is believed only as far as labels speak for it. Where they tell nothing, its prior would otherwise be
-    left as belief, which costs points where noise is symmetric.
+    left as belief, which costs points where noise is symmetric. And of how much better it explains them, no more than
+    a share counts, the `trust`: of many labels, what teachers misjudge of a class looks like noise of that class.
     """
     log_prior, kinds = np.array([h.log_prior for h in hypotheses]), np.array([h.kind for h in hypotheses])
     even = np.isin(kinds, EVEN)
-    explained = {k: _log_mean(log_likelihood[kinds == k], log_prior[kinds == k]) for k in np.unique(kinds)}
+    best = {k: log_likelihood[kinds == k].max() for k in np.unique(kinds)}
+    lead = np.array([best[k] for k in kinds]) - log_likelihood[even].max()
+    log_likelihood = log_likelihood - np.where(even, 0.0, (1 - trust) * np.maximum(lead, 0.0))
+    explained = {k: _log_mean(log_likelihood[kinds == k], log_prior[kinds == k]) for k in best}
     lead = np.array([explained[k] for k in kinds]) - _log_mean(log_likelihood[even], log_prior[even])
     believed = np.where(even, 1.0, -np.expm1(np.minimum(0, np.log(_LEAST_FACTOR) - lead)))
     probability = believed * softmax(log_likelihood + log_prior)

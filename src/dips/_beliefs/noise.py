@@ -29,7 +29,7 @@ _OFFSET_PRECISION = 4.0  # of its class offsets around 0
 _MIN_SLOPE, _MAX_SLOPE = 0.02, 6.0
 _HEARD = 1e-3  # hypotheses that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
-_ROWS_OF_DROP = 4_000  # with more, what teachers misjudge weighs more than chance, and it grows with the rows
+_ROWS_OF_KIND, _ROWS_OF_RANGE = 2_000, 4_000  # with more, what teachers misjudge weighs more than chance
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,11 @@ def estimate_noise(
         hypotheses = make_told_hypotheses(as_given, n_classes, known)
     panels = calibrate_panels(answers, labels, hypotheses, rng, verified)
     log_likelihood = np.array([p.log_likelihood + h.log_counts for p, h in zip(panels, hypotheses, strict=True)])
-    probability, rates = posterior(hypotheses, log_likelihood), np.array([h.rate for h in hypotheses])
-    range_of = _range_of_even if known is None else _range_of_all
     n_rows = rows_of_estimate(np.bincount(labels, minlength=n_classes))
-    low, high = range_of(hypotheses, log_likelihood / max(1.0, n_rows / _ROWS_OF_DROP))
+    trust = min(1.0, _ROWS_OF_KIND / n_rows) if known is None else 1.0
+    probability = posterior(hypotheses, log_likelihood, trust)
+    range_of, rates = _range_of_even if known is None else _range_of_all, np.array([h.rate for h in hypotheses])
+    low, high = range_of(hypotheses, log_likelihood * min(1.0, _ROWS_OF_RANGE / n_rows))
     mean = float(probability @ rates)
     return NoiseRate(mean, min(low, mean), max(high, mean), hypotheses, probability), panels
 
