@@ -196,6 +196,6 @@ def test_of_many_labels_less_counts_for_uneven_noise_and_all_for_the_rate_of_eve
     log_likelihood = np.where(kinds == "symmetric", -200 * (rates - 0.1) ** 2, np.where(kinds == mistaken(1), 8.0, -99))
     sure, unsure = (posterior(hypotheses, log_likelihood, trust) for trust in (1.0, 0.0))
     assert sure[kinds == mistaken(1)].sum() > 0.9
-    assert unsure[kinds == mistaken(1)].sum() < 0.3
+    assert unsure[kinds == mistaken(1)].sum() < 0.5
     even = kinds == "symmetric"
     np.testing.assert_allclose(unsure[even] / unsure[even].sum(), sure[even] / sure[even].sum())
