@@ -235,6 +235,28 @@ def test_numbers_and_booleans_of_json_stay_what_they_are(tmp_path):
     assert relabeled(path, "b", {1: "True"}) == b'{"a": 1, "b": true}\n{"a": null, "b": true}\n{}\n'
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "xlsx"])
+def test_beside_booleans_a_text_stays_a_text(tmp_path, suffix):
+    path, labels = tmp_path / f"t.{suffix}", [True, False, "unsure", True]
+    if suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+        pd.DataFrame({"a": range(4), "label": labels}).to_excel(path, index=False)
+    else:
+        path.write_text("".join(json.dumps({"a": a, "label": label}) + "\n" for a, label in enumerate(labels)))
+    true, false, unsure, _ = before = read_table(path).columns["label"].to_pylist()
+    assert len(set(before)) == 3
+    path.write_bytes(relabeled(path, "label", {0: unsure, 1: true, 2: false}))
+    assert read_table(path).columns["label"].to_pylist() == [unsure, true, false, true]
+
+
+@pytest.mark.parametrize("label", ["007", "+7", "-0", "\u0667", "9" * 5_000])
+def test_beside_numbers_a_text_stays_a_text(tmp_path, label):
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"a": 8}) + "\n" + json.dumps({"a": label}) + "\n" + '{"a": null}\n')
+    path.write_bytes(relabeled(path, "a", {0: label, 2: label}))
+    assert read_table(path).columns["a"].to_pylist() == [label] * 3
+
+
 def test_labels_cannot_be_written_into_every_format(tmp_path):
     path = tmp_path / "t.db"
     assert not can_be_relabeled(path)

@@ -30,6 +30,8 @@ from dips.exceptions import DataError
 
 _VALUES = json.JSONDecoder()
 _BETWEEN_OBJECTS, _BETWEEN_PARTS = re.compile(r"[\s,\ufeff\[\]]*"), re.compile(r"[\s,:]*")
+_BOOLEANS = {"True": True, "true": True, "False": False, "false": False}  # JSON beside texts has small letters
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # 007 is a text
 _BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # decoders that name one leave the mark in place
 
 
@@ -238,12 +240,12 @@ def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], lab
 
 
 def _like(old: Any, label: str | None) -> Any:
-    """The label as the kind of cell that was there: a number where it was one."""
+    """The label as the kind of cell that was there, if it can be one: beside booleans and numbers may be texts."""
     if label is None or isinstance(old, str) or old is None:
         return label
     if isinstance(old, bool):
-        return label == "True"
-    return int(label) if re.fullmatch(r"[+-]?\d+", label) else label
+        return _BOOLEANS.get(label, label)
+    return int(label) if _WHOLE_NUMBER.fullmatch(label) else label
 
 
 def _packed(content: bytes, compression: str, path: Path) -> bytes:
