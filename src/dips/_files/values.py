@@ -18,7 +18,7 @@ def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArra
     if pa.types.is_boolean(column.type):
         return as_text(column)
     trimmed = pc.utf8_trim_whitespace(as_text(column))
-    missing = pa.array([word for word in MISSING if word not in keep])
+    missing = pa.array([word for word in MISSING if word not in keep], pa.string())
     return pc.if_else(pc.is_in(trimmed, missing), pa.scalar(None, pa.string()), trimmed)
 
 

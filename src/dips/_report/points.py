@@ -14,7 +14,9 @@ import pyarrow as pa
 from dips._estimators.reasons import how_learned
 from dips._files.censored import signs
 from dips._files.columns import Column
-from dips._files.values import is_text, texts
+from dips._files.read import Table
+from dips._files.row_keys import key_columns
+from dips._files.values import MISSING, is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
 from dips.backbones import find_backbone
@@ -204,8 +206,10 @@ def _shown_columns(findings: TableFindings) -> list[Column]:
 def _ids(findings: TableFindings, rows: Rows) -> list[str]:
     if not findings.ids:
         return []
-    columns = [findings.table.columns[name].take(pa.array(rows)).to_pylist() for name in findings.ids]
-    return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
+    taken = Table(findings.table.columns.select(findings.ids).take(pa.array(rows)), findings.table.source)
+    keys = key_columns(taken, keep=MISSING)  # as corrections that the page saves are read back
+    columns = [keys[name] if name in keys else taken.columns[name].to_pylist() for name in findings.ids]
+    return [" · ".join(short(cell) for cell in cells) for cells in zip(*columns, strict=True)]
 
 
 def _values(findings: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from dips._review.desk import Desk
 from dips._review.material import CORRECTION, Material
 from dips._review.store import KEEP, UNLABELED, Event
 from dips._tools.files import make_folder, write_whole
+from dips._tools.names import beside
 from dips._tools.wording import option
 from dips.exceptions import OutputError, ReviewError
 
-_RESERVED = ("image", *CORRECTION)
+_TAKEN = (IMAGE, *CORRECTION)
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def corrections_frame(desk: Desk) -> pd.DataFrame:
         lines[row] = said | {name: getattr(answer.event, name) for name in ("reviewer", "time")}
     rows = sorted(lines)
     frame = pd.DataFrame([lines[row] for row in rows], columns=list(CORRECTION), dtype=object)
-    for place, name in enumerate((n for n in m.key_names if n not in _RESERVED), start=1):
-        frame.insert(place, name, [m.keys[name][row] for row in rows])
+    for place, (name, called) in enumerate(beside(m.key_names, taken=_TAKEN).items(), start=1):
+        frame.insert(place, called, [m.keys[name][row] for row in rows])
     return frame.rename(columns={"row": IMAGE}) if m.unit == IMAGE else frame
 
 
