@@ -8,6 +8,7 @@ import lzma
 import zipfile
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -211,6 +212,18 @@ def test_other_formats_keep_their_types(tmp_path, suffix):
     assert after["a"].to_pylist() == before["a"].to_pylist()
     if suffix == "parquet":
         assert pq.read_schema(path).field("label").type == pa.int64()
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["x", "w", "v"])])
+@pytest.mark.parametrize("suffix", ["feather", "parquet"])
+def test_files_of_polars_keep_their_types(tmp_path, suffix, kind):
+    path = tmp_path / f"t.{suffix}"
+    frame = pl.DataFrame({"note": ["a", None, "b"], "label": ["w", "x", "w"]}).with_columns(pl.col("label").cast(kind))
+    frame.write_ipc(path) if suffix == "feather" else frame.write_parquet(path)
+    path.write_bytes(relabeled(path, "label", {0: "x", 2: None}))
+    after = pl.read_ipc(path) if suffix == "feather" else pl.read_parquet(path)
+    assert after.schema == frame.schema
+    assert after.rows() == [("a", "x"), (None, "x"), ("b", None)]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])

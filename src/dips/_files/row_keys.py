@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.read import Table
-from dips._files.values import texts
+from dips._files.values import is_bytes, texts
 
 _STARTS_A_FORMULA = ("=", "+", "-", "@")
 _NUMERAL, _DAY = re.compile(r"-?[0-9]+(\.[0-9]+)?"), re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -64,7 +64,7 @@ def key_columns(
     columns = {}
     for name in table.names if names is None else names:
         column = table.columns[name]
-        if not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type)):
+        if not (pa.types.is_nested(column.type) or is_bytes(column.type)):
             columns[name] = texts(_written(column), keep).to_pylist()
     return columns
 

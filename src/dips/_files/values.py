@@ -39,6 +39,11 @@ def is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds bytes."""
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+
+
 def is_time(kind: pa.DataType) -> bool:
     """Whether a column of this type holds times of day, or durations."""
     return pa.types.is_time(kind) or pa.types.is_duration(kind)

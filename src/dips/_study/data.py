@@ -21,6 +21,7 @@ from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.stacking import stacked
 from dips._files.target import Target, read_target
+from dips._files.values import is_bytes
 from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
@@ -166,10 +167,19 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{some_of(other for other in table.names if other != settings.target)}."
                 )
+            if role != "drop" and not (role == "type" and settings.type[name] in ("id", "ignore")):
+                _refuse_unreadable(role, name, table.columns[name].type)
     schema = understand(table, (*settings.drop, *marks, settings.target), settings.id, settings.type, settings.group)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     table.notes += about_first_row(table, schema)
     return schema
+
+
+def _refuse_unreadable(role: str, name: str, kind: pa.DataType) -> None:
+    if pa.types.is_nested(kind) or (role == "verified" and is_bytes(kind)):
+        raise DataError(
+            f"{option(role)} names {name!r}, which holds {kind} values; name a column of numbers, texts or dates."
+        )
 
 
 def _read_unlabeled(data: Any, settings: Settings, wanted: set[str], observer: Observer) -> Table:
