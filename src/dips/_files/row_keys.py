@@ -83,10 +83,11 @@ def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
         are_whole = pc.match_substring_regex(cells, r"^-?\d+(\.0+)?$")
         all_whole = pc.all(are_whole, skip_nulls=True).as_py()
         return pc.replace_substring_regex(cells, r"\.0+$", "") if all_whole else cells
-    if pa.types.is_duration(kind):
-        return pa.chunked_array([[None if pd.isna(span) else str(span) for span in column.to_pandas()]], pa.string())
     if pa.types.is_temporal(kind):
-        return pc.replace_substring_regex(column.cast(pa.string()), r"\.0+(Z|[+-]\d{4})?$", r"\1")
+        cells = pc.replace_substring_regex(column.cast(pa.string()), r"\.0+(Z|[+-]\d{4})?$", r"\1")
+        if pa.types.is_duration(kind) or pc.any(pc.starts_with(cells, "<")).as_py():  # a time beyond the year 32767
+            return pa.chunked_array([[None if pd.isna(v) else str(v) for v in column.to_pandas()]], pa.string())
+        return cells
     return column.cast(pa.string()) if pa.types.is_dictionary(kind) else column
 
 

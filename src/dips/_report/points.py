@@ -227,8 +227,14 @@ def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
         return [None if np.isnan(v) else v for v in values]
     if column.kind == "date":
         has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
-        return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
+        return [None if pd.isna(v) else _day(v, has_time) for v in values]
     return values.to_pylist()
+
+
+def _day(moment: pd.Timestamp, with_time: bool = False) -> str:
+    """A day, with the minute if that is asked for; also after the year 9999, of which strftime knows nothing."""
+    day, time = moment.isoformat(" ").split(" ")
+    return f"{day} {time[:5]}" if with_time else day
 
 
 def in_short(column: Column, raw: pa.ChunkedArray) -> list[str]:
@@ -268,7 +274,7 @@ def middle(column: Column, raw: pa.ChunkedArray) -> str:
         return short(float(np.median(known))) if known.size else ""
     if column.kind == "date":
         known = values.dropna()
-        return known.sort_values().iloc[known.size // 2].strftime("%Y-%m-%d") if known.size else ""
+        return _day(known.sort_values().iloc[known.size // 2]) if known.size else ""
     if column.kind == "text":
         return ""
     counts = values.drop_null().value_counts()
