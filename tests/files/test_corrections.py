@@ -39,6 +39,12 @@ def test_lines_without_a_label_were_not_looked_at():
     assert after.verified.tolist() == [False, True, False, False]
 
 
+def test_no_line_is_taken_for_a_total(tmp_path):
+    (tmp_path / "c.csv").write_text("label,row\ngood,1\npoor,2\naverage,3\n")
+    after = read_corrections(tmp_path / "c.csv").apply(["poor", "poor", "good", "average"])
+    assert after.y.tolist() == ["good", "poor", "average", "average"]
+
+
 def test_a_class_that_is_called_like_a_missing_label_is_given():
     lines = pd.DataFrame({"row": [1, 2], "label": ["None", "NA"]})
     after = read_corrections(lines, keep_label=["None", "mild"]).apply(["mild", "None", "None"])

@@ -251,7 +251,7 @@ def read_corrections(source: Any, keep_label: Sequence[str] = ()) -> Corrections
     """
     if isinstance(source, Corrections):
         return source
-    table = read_table(source)
+    table = read_table(source, to_the_end=True)
     if "label" not in table.names:
         raise DataError(
             f"{table.subject} has no column 'label', which says what a label should be; it has {some_of(table.names)}."

@@ -125,7 +125,11 @@ class _How:
 
 
 def read_table(
-    data: Any, sheet: str | int | None = None, skip_rows: int | None = None, wanted: Collection[str] = ()
+    data: Any,
+    sheet: str | int | None = None,
+    skip_rows: int | None = None,
+    wanted: Collection[str] = (),
+    to_the_end: bool = False,
 ) -> Table:
     """Read a file by its path, or take a pandas, polars or pyarrow table.
 
@@ -135,6 +139,7 @@ def read_table(
     sheet : of an Excel file, by name or by number from 1; None for the first that fits
     skip_rows : lines above the header; None finds out
     wanted : names of columns that must be there; they tell which sheet is meant, and which line is the header
+    to_the_end : every line is a row, also one that looks like a total
 
     Examples
     --------
@@ -157,7 +162,7 @@ def read_table(
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
     table.columns, notes = with_distinct_names(with_plain_types(table.columns))
     table.notes += notes
-    if isinstance(data, str | Path) and _is_made_by_hand(Path(data)):
+    if isinstance(data, str | Path) and _is_made_by_hand(Path(data)) and not to_the_end:
         table.columns, notes = without_footer(table.columns, table.source)
         table.notes += notes
     if table.n_rows == 0:
