@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -196,6 +196,7 @@ def _fit(
     began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled, observer)
+    checked = replace(checked, map_label=study.target.words.mapped)  # divided where labels end
     read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.given, checked, study.groups, now=study.target)
     validation_folds(study.target.codes, split, checked)  # refused now, too

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dips._estimators.learners import resolve_labeler
 from dips._files.declared import read_types
+from dips._files.label_words import ways_to_divide
 from dips._report.suspects import ORDERS
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option
@@ -40,7 +41,8 @@ _COLUMNS, _LABELS = ("id", "drop"), ("unlabeled_mark", "keep_label", "trust_labe
 class Settings:
     """Everything that decides the result of a study, besides the data; :func:`dips.fit` says what each setting means.
 
-    None stands for what is detected or not limited. :meth:`checked` settings hold plain data, ready for JSON.
+    None stands for what is detected or not limited, and in `map_label` for a text such as ``<=50K=low``, which labels
+    will divide. :meth:`checked` settings hold plain data, ready for JSON.
     """
 
     target: str
@@ -50,7 +52,7 @@ class Settings:
     group: str | None = None
     unlabeled_mark: tuple[str, ...] = ()
     merge_labels: bool | None = None
-    map_label: Mapping[str, str] = field(default_factory=dict)
+    map_label: Mapping[str, str | None] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
     verified: str | None = None
@@ -216,10 +218,17 @@ def _written(label: Any) -> str:
 
 
 def merged_names(
-    merge: bool | Mapping[str, str] | None, names: Mapping[str, str] | Iterable[str]
-) -> tuple[bool | None, dict[str, str]]:
-    """Return whether to merge spellings, and other names for labels; a mapping says which to merge."""
-    others = _pairs("map_label", names)
+    merge: bool | Mapping[str, str] | None, names: Mapping[str, str | None] | Iterable[str]
+) -> tuple[bool | None, dict[str, str | None]]:
+    """Return whether to merge spellings, and other names for labels; a mapping says which to merge.
+
+    A text that can be divided in several ways has no value yet: labels will tell.
+    """
+    given = names.items() if isinstance(names, Mapping) else [(text, None) for text in several(names)]
+    open_ones = [old for old, new in given if new is None and len(ways_to_divide(str(old))) > 1]
+    told = [(old, new) for old, new in given if old not in open_ones]
+    settled = _pairs("map_label", {old: new for old, new in told if new is not None})
+    others = settled | _pairs("map_label", [old for old, new in told if new is None]) | dict.fromkeys(open_ones)
     return (None, {**merge, **others}) if isinstance(merge, Mapping) else (merge, others)
 
 
