@@ -29,6 +29,7 @@ from dips._study.warning_log import PythonWarnings, WarningLog, caught_warnings,
 from dips._tools.files import without_nan, write_whole
 from dips._tools.observer import Observer
 from dips._tools.shares import calibration_of
+from dips._tools.wording import counted
 from dips.exceptions import InputError
 
 
@@ -50,6 +51,11 @@ class LabelAudit(Pictured):
     share_wrong: float | None
     interval: tuple[float, float] | None
     findings: TableFindings
+
+    def __repr__(self) -> str:
+        target = self.findings.target
+        found = f"{counted(int(target.counts.sum()), 'label')}, {len(self.suspects()):,} suspect"
+        return f"Audit of {target.name!r}: {found}; see suspects(), samples and write_report()"
 
     @cached_property
     def summary(self) -> dict[str, Any]:
