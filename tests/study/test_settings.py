@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -27,6 +28,9 @@ from dips.exceptions import DataError, SettingsError
         ({"seed": None}, "seed must be a whole number from 0 to 4294967295; got None"),
         ({"rounds": 1}, "rounds must be 2 or more"),
         ({"time_limit": 0}, "in minutes and above 0"),
+        ({"reviewer_error": 10**400}, "share of wrong answers, from 0 to below 0.5; got 1000"),
+        ({"class_frequency": 0.5}, "class_frequency takes LABEL=SHARE; got '0.5'"),
+        ({"map_label": [5]}, "map_label takes OLD=NEW; got '5'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):
@@ -103,6 +107,7 @@ def test_a_config_that_is_a_folder_or_too_deep_is_refused(tmp_path):
 def test_a_text_is_one_name():
     checked = Settings(target="y", drop="agent_note", id="patient", unlabeled_mark="unsure").checked()
     assert (checked.drop, checked.id, checked.unlabeled_mark) == (("agent_note",), ("patient",), ("unsure",))
+    assert Settings(target="y", trust_label=np.array("ill")).checked().trust_label == ("ill",)
 
 
 def test_mappings_come_as_such_or_as_they_are_typed():

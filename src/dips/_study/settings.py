@@ -175,7 +175,7 @@ class Settings:
         error = self.reviewer_error
         if error is not None and not 0 <= error < 0.5:
             raise SettingsError(
-                f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error:g}."
+                f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error!r}."
             )
 
     def _check_curator_believes(self) -> None:
@@ -206,9 +206,11 @@ def believes(curator: str) -> bool:
 
 
 def several(names: Any) -> tuple[str, ...]:
-    """Return names as a tuple; a text is one name, and so is a number; None is none."""
+    """Return names as a tuple; a text, a number and an array without a dimension are one name, None is none."""
     if names is None:
         return ()
+    if getattr(names, "ndim", None) == 0:
+        names = names.item()
     return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
 
 
@@ -246,7 +248,8 @@ def _pairs(
     """Return a mapping, from one or from texts such as ``Y=yes``, divided at the first "=" or at the last."""
     if isinstance(given, Mapping):
         return {_written(old): str(new) for old, new in given.items()}
-    pairs = [pair.rpartition("=") if at_last else pair.partition("=") for pair in several(given)]
+    texts = [pair if isinstance(pair, str) else repr(pair) for pair in several(given)]
+    pairs = [pair.rpartition("=") if at_last else pair.partition("=") for pair in texts]
     for old, mark, new in pairs:
         if not (old and mark and new):
             raise SettingsError(f"{option(name)} takes {form}; got {old + mark + new!r}.")
