@@ -228,7 +228,7 @@ def test_predict_scores_itself_only_where_the_truth_is_in_the_file(run, place, t
     table.assign(outcome=table["outcome"].replace({"ill": "sick"})).to_csv(tmp_path / "other.csv", index=False)
     assert dips(["predict", str(run), str(tmp_path / "other.csv"), "--json"]) == 0
     scores = json.loads(said(capsys)[0])["scores"]
-    assert (scores["unknown"], list(scores["recall"])) == (["sick"], ["well"])
+    assert (scores["unknown"], list(scores["recall"]), scores["metric"]) == (["sick"], ["well"], "accuracy")
 
 
 def test_predict_says_that_scores_on_the_training_rows_are_not_those_of_new_ones(run, place, tmp_path, capsys):
