@@ -135,6 +135,15 @@ def test_audit_says_how_many_suspects_it_does_not_show(at_home, tmp_path, capsys
     assert "These are the first" not in said(capsys)[0]
 
 
+def test_no_suspect_is_printed_where_none_is_asked_for(at_home, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "0"]) == 0
+    out = said(capsys)[0]
+    assert "-o suspects.csv writes them all." in out
+    assert "These are the first" not in out
+    assert "suggested" not in out
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "-1"]) == 2
+
+
 def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "3"]) == 0

@@ -107,7 +107,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
         print_json({"n_labeled": n_labeled, **labels, **listed, **about})
     else:
         _print_labels(labels, n_labeled)
-        if len(suspects):
+        if len(suspects) and given["top"]:
             print_suspects(suspects.head(given["top"]), ["file"], IMAGE)
         say_written(given, len(suspects))
     return n_suspects / n_labeled
