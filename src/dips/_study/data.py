@@ -28,6 +28,7 @@ from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
 from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak
+from dips._study.metrics import COST
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
 from dips._study.told import read_told, told_notes
@@ -69,10 +70,13 @@ class StudyData:
         """Columns that predict the label almost alone."""
         return {leak.columns[0]: leak.score for leak in self.leaks if len(leak.columns) == 1}
 
-    def label_notes(self, metric: str) -> list[str]:
-        """Sentences on what these labels mean for the models that learn them."""
+    def label_notes(self, metric: str, has_costs: bool = False) -> list[str]:
+        """Sentences on what these labels, and costs of missing them, mean for the models that learn them."""
         of_pairs = [leak.sentence() for leak in self.leaks if len(leak.columns) > 1]
-        return imbalance_notes(self.target, metric) + of_pairs
+        with_costs = option("metric", COST)
+        said = f"The costs decide neither which model is kept nor what it predicts; with {with_costs} they do both."
+        of_costs = [said] if has_costs and metric != COST else []
+        return imbalance_notes(self.target, metric) + of_pairs + of_costs
 
     def to_json(self) -> dict[str, Any]:
         """Everything that was found out, or guessed, while reading; plain data."""

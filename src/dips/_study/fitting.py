@@ -208,7 +208,7 @@ def _fit(
     X = preparation.encode(study.table)
     check = LeakCheck(preparation, X, study.target.codes, split.train, checked.seed, study.groups)
     study.leaks = check.leaks()
-    study.table.notes += study.label_notes(checked.metric)
+    study.table.notes += study.label_notes(checked.metric, bool(checked.costs))
     observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)
