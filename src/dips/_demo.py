@@ -79,7 +79,7 @@ def main() -> None:
             trials[name].append(run_trial(X, y, seed))
     console.print(_summary(trials))
     _draw(pyplot, trials)
-    console.print(f"The picture is in {PICTURE.resolve()}")
+    console.print(f"The picture is in {PICTURE.resolve()}", markup=False)
 
 
 def _summary(trials: dict[str, list[DemoTrial]]) -> Table:

@@ -81,6 +81,34 @@ def test_every_setting_can_come_from_a_file(place, tmp_path, capsys):
     assert "% comparing: plain" in err
 
 
+def test_in_a_file_one_name_needs_no_list(place, tmp_path, capsys):
+    config = tmp_path / "dips.toml"
+    config.write_text(
+        f'data = "{place}/patients.csv"\ntarget = "outcome"\ndrop = "ward"\nkeep-label = 1\ntrust-label = "ill"\n'
+    )
+    assert dips(["audit", "--config", str(config), "--json"]) == 0
+    reading = json.loads(said(capsys)[0])["reading"]
+    assert "dropped" in [column["kind"] for column in reading["columns"] if column["name"] == "ward"]
+
+
+def test_names_with_an_equals_sign_come_from_a_file_as_from_the_command_line(place, tmp_path, capsys):
+    names, table, first = {"ill": ">50K", "well": "<=50K"}, tmp_path / "t.csv", tmp_path / "first"
+    frame = pd.read_csv(place / "patients.csv")
+    frame.assign(outcome=frame["outcome"].map(names)).to_csv(table, index=False)
+    typed = ["fit", str(table), "-t", "outcome", "--map-label", "<=50K=low=er", "-o", str(first), *HURRIED]
+    assert dips(typed) == 0
+    settings = json.loads((first / "config.json").read_text())["settings"]
+    assert settings["map_label"] == {"<=50K": "low=er"}
+    said(capsys)
+    toml = tmp_path / "dips.toml"
+    toml.write_text(f'data = ["{table}"]\ntarget = "outcome"\n[map_label]\n"<=50K" = "low=er"\n')
+    for config in (first / "config.json", toml):
+        assert dips(["audit", str(table), "--config", str(config), "--json"]) == 0
+        assert "low=er" in {s["given_label"] for s in json.loads(said(capsys)[0])["suspects"]}
+    assert dips(["predict", str(first), str(table), "--json"]) == 0
+    assert json.loads(said(capsys)[0])["scores"]["unknown"] == []
+
+
 def test_a_run_can_be_run_again_from_its_config_and_for_machines_it_is_one_json_document(run, tmp_path, capsys):
     assert dips(["fit", "--config", str(run / "config.json"), "-o", str(tmp_path / "again"), "--json"]) == 0
     out, err = said(capsys)
@@ -105,6 +133,15 @@ def test_audit_says_how_many_suspects_it_does_not_show(at_home, tmp_path, capsys
     out = str(tmp_path / "suspects.csv")
     assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "1", "-o", out]) == 0
     assert "These are the first" not in said(capsys)[0]
+
+
+def test_no_suspect_is_printed_where_none_is_asked_for(at_home, capsys):
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "0"]) == 0
+    out = said(capsys)[0]
+    assert "-o suspects.csv writes them all." in out
+    assert "These are the first" not in out
+    assert "suggested" not in out
+    assert dips(["audit", "patients.csv", "-t", "outcome", "--top", "-1"]) == 2
 
 
 def test_a_suspect_is_one_line_of_the_terminal(at_home, capsys, monkeypatch):
@@ -213,7 +250,7 @@ def test_predict_scores_itself_only_where_the_truth_is_in_the_file(run, place, t
     table.assign(outcome=table["outcome"].replace({"ill": "sick"})).to_csv(tmp_path / "other.csv", index=False)
     assert dips(["predict", str(run), str(tmp_path / "other.csv"), "--json"]) == 0
     scores = json.loads(said(capsys)[0])["scores"]
-    assert (scores["unknown"], list(scores["recall"])) == (["sick"], ["well"])
+    assert (scores["unknown"], list(scores["recall"]), scores["metric"]) == (["sick"], ["well"], "accuracy")
 
 
 def test_predict_says_that_scores_on_the_training_rows_are_not_those_of_new_ones(run, place, tmp_path, capsys):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from dips._cli.app import run as dips
-from dips._cli.console import TerminalObserver, output, print_data, print_json, printable
+from dips._cli.console import TerminalObserver, make_table, output, print_data, print_json, printable
 from dips._tools import interrupts
 from dips._tools.files import write_whole
 from dips.exceptions import OutputError
@@ -47,6 +47,12 @@ def test_words_that_nobody_can_read_are_left_unsaid(monkeypatch, raw):
     monkeypatch.setattr(sys, "stdout", stream(raw()))
     output().print("words")
     output().print("more words")
+
+
+@pytest.mark.parametrize("name", ["sample [/mm]", "[bold]", "\x1b[31mid"])
+def test_names_of_columns_are_shown_as_they_are(name, capsys):
+    output().print(make_table({name: "left"}, [[name]], title=name))
+    assert capsys.readouterr().out.count(name.replace("\x1b", "�")) == 3
 
 
 def test_data_is_complete_or_refused(monkeypatch):

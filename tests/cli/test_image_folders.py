@@ -55,6 +55,8 @@ def test_labels_that_copies_contradict_are_suspects(tmp_path):
     copies = {"b/copy.png": "a/00.png", "a/copy.png": "a/00.png", "b/also.png": "a/02.png"}
     folder = color_folder(tmp_path / "scans", names | copies)
     judged = audit_images(folder, **QUICKLY, curator="percentile")
+    n_suspects = int((~judged.samples["useful"]).sum())
+    assert f"labels, {n_suspects} suspect; see suspects(), samples and write_report()" in repr(judged)
     suspects = judged.suspects().set_index("file")
     assert {"b/copy.png", "b/also.png", "a/02.png"} <= set(suspects.index)
     assert suspects.loc["b/copy.png", "reason"].startswith("its copy a/00.png has the label 'a'; ")

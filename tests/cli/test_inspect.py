@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dips._cli.app import run as dips
 from dips._files import sample
 from dips._study.inspecting import inspect
+from dips.exceptions import DataError
 from tests.effort import quick_studies
 
 RNG = np.random.RandomState(0)
@@ -108,6 +111,24 @@ def test_of_a_large_file_a_sample_is_looked_at_and_all_labels(tmp_path, monkeypa
     assert any("rows drawn at random, not in all" in note for note in inspection.notes)
     assert [leak.columns for leak in inspection.leaks] == [("closed",)]
     assert inspection.look.table.columns["charge"].to_pylist() == TABLE["charge"].iloc[inspection.look.rows].tolist()
+
+
+@pytest.mark.parametrize("name", ["id", "group", "verified", "type"])
+def test_a_column_of_lists_can_have_no_part_in_the_study(name):
+    table = TABLE.assign(places=[[k, k] for k in range(len(TABLE))])
+    given = {"places": "category"} if name == "type" else "places"
+    with pytest.raises(DataError, match=f"^{name} names 'places', which holds list<.*> values; name a column of numb"):
+        inspect(table, "churn", merge_labels=True, **{name: given})
+    assert inspect(table, "churn", merge_labels=True, drop="places", type={"places": "ignore"}).n_rows == 300
+
+
+@pytest.mark.skipif(not hasattr(pa, "uuid"), reason="an older version of pyarrow")
+def test_types_that_few_functions_take_are_read_from_a_large_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "_LARGE_FILE", 1_000)
+    keys = pa.array([bytes([k % 256, k // 256] * 8) for k in range(len(TABLE))], pa.uuid())
+    pq.write_table(pa.Table.from_pandas(TABLE).append_column("key", keys), tmp_path / "large.parquet")
+    columns = {c.name: c.kind for c in inspect(tmp_path / "large.parquet", "churn", merge_labels=True).schema.columns}
+    assert columns["key"] == "id"
 
 
 def test_a_broken_line_of_a_large_file_is_refused(tmp_path, monkeypatch, capsys):

@@ -35,6 +35,9 @@ def test_one_class_may_be_left_out_and_has_the_rest(frequencies):
         ([], {"ill": float("nan"), "well": 0.4}, "but are ill nan, well 0.4"),
         ([], {"ill": "some"}, "must be numbers"),
         ([], [0.2, 0.3, 0.5], "has 3 shares, and the labels name 2 classes"),
+        (np.array("ill"), None, r"trusted_labels is a list of labels; got one label, so write \['ill'\]"),
+        ([], {"ill": 10**400}, "must be positive and sum to 1, but one is too large to be a share"),
+        ([], [10**400, 1], "one is too large to be a share"),
     ],
 )
 def test_what_the_labels_do_not_allow_is_refused(trusted, frequencies, message):

@@ -79,6 +79,8 @@ def test_pseudo_labeling_hears_it_wherever_its_rows_are(at_hand, tmp_path):
         ({"trusted_labels": "ill"}, "The 'trusted_labels' parameter of Beliefs must be an array-like. Got 'ill'"),
         ({"class_frequencies": {"ill": 2.0}}, "class_frequencies must be positive and sum to 1"),
         ({"class_frequencies": 0.5}, "class_frequencies"),
+        ({"trusted_labels": np.array("ill")}, "trusted_labels is a list of labels; got one label, so write"),
+        ({"class_frequencies": {"ill": 10**400}}, "one is too large to be a share"),
     ],
 )
 @pytest.mark.parametrize("kind", [CuratedClassifier, PseudoLabelClassifier])

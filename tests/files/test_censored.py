@@ -28,6 +28,8 @@ def column(cells, **settings):
         ([*(cell.replace(".", ",") for cell in MEASURED), *["<=0,3"] * 9], 0.3),
         ([*(f"{cell} mg/l" for cell in MEASURED), *["<0.3 mg/l"] * 9], 0.3),
         ([*(f"{cell} mg/l" for cell in MEASURED), *["<0.3"] * 9], 0.3),
+        ([*MEASURED, "<-3"], -3),
+        ([*MEASURED, "<\u22123"], -3),
     ],
 )
 def test_limits_among_measurements_are_numbers_and_said(cells, last):

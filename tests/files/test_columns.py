@@ -102,8 +102,11 @@ def test_columns_that_are_not_known_are_ignored_and_said():
 @pytest.mark.parametrize(
     ("new", "words"),
     [
-        (TRAINING.drop(columns=["age", "ward"]), r"lacks 2 of the 3 columns .* \(age, ward\)"),
-        (TRAINING.rename(columns={"age": "Age"}), "lacks 1 of .* is unknown, and write 'age', not 'Age'"),
+        (TRAINING.drop(columns=["age", "ward"]), r"lacks 2 of the 3 columns .* \(age, ward\); add them, with empty"),
+        (
+            TRAINING.rename(columns={"age": "Age"}),
+            "lacks 1 of .*; add it, with empty cells where a value is unknown, and write 'age', not 'Age'",
+        ),
         (TRAINING.assign(age=["old", "young", "old"]), "'age' held numbers .* such as 'old' in row 1"),
         (TRAINING.assign(seen=["May 1st", "May 2nd", "x"]), r"'seen' held dates .* \(%d.%m.%Y\)"),
         (TRAINING.assign(age="old"), r"write them as in training \(\d+\)"),

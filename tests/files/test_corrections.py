@@ -1,3 +1,7 @@
+from datetime import time
+from decimal import Decimal
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -35,6 +39,12 @@ def test_lines_without_a_label_were_not_looked_at():
     assert after.verified.tolist() == [False, True, False, False]
 
 
+def test_no_line_is_taken_for_a_total(tmp_path):
+    (tmp_path / "c.csv").write_text("label,row\ngood,1\npoor,2\naverage,3\n")
+    after = read_corrections(tmp_path / "c.csv").apply(["poor", "poor", "good", "average"])
+    assert after.y.tolist() == ["good", "poor", "average", "average"]
+
+
 def test_a_class_that_is_called_like_a_missing_label_is_given():
     lines = pd.DataFrame({"row": [1, 2], "label": ["None", "NA"]})
     after = read_corrections(lines, keep_label=["None", "mild"]).apply(["mild", "None", "None"])
@@ -61,11 +71,72 @@ def test_keys_that_lost_their_zeros_in_a_spreadsheet_find_their_rows():
         "ill",
         "ill",
     ]
-    assert corrections(patient=[10], label=["keep"]).apply(Y, keys).verified.tolist() == [False, False, True, False]
+    kept = corrections(patient=["10", "00"], label=["keep", "ill"]).apply(Y, keys)
+    assert kept.verified.tolist() == [False, False, True, True]
     twice = pd.DataFrame({"patient": ["007", "07", "1", "2"]})
-    refused("names '7', which 2 rows of the table have", Y, twice, patient=[7], label=["keep"])
+    refused("names '7', which 2 rows of the table have, as '007' and '07'", Y, twice, patient=[7], label=["keep"])
     by_row = corrections(row=[2], patient=[7], label=["keep"]).apply(Y, twice)
     assert by_row.verified.tolist() == [False, True, False, False]
+
+
+def test_a_key_that_may_have_lost_its_zeros_is_settled_by_the_row_or_refused():
+    keys = pd.DataFrame({"patient": ["007", "7", "8", "9"]})
+    lines = corrections(row=[1], patient=[7], given_label=["ill"], label=["well"])
+    assert lines.apply(Y, keys).y.tolist() == ["well", "well", "ill", None]
+    lines = corrections(row=[2], patient=[7], label=["ill"])
+    assert lines.apply(Y, keys).y.tolist() == ["ill", "ill", "ill", None]
+    refused("names '7', which 2 rows of the table have, as '007' and '7'", Y, keys, patient=[7], label=["keep"])
+    refused("as '007' and '7'", Y, keys, row=[3], patient=[7], label=["keep"])
+
+
+@pytest.mark.parametrize("name", ["row", "image"])
+def test_a_column_that_names_rows_does_not_count_them(name):
+    keys = pd.DataFrame({name: [4, 3, 2, 1]})
+    after = corrections(**{name: [2], "label": ["well"]}).apply(Y, keys)
+    assert after.y.tolist() == ["ill", "well", "well", None]
+    names = pd.DataFrame({name: ["a.png", "b.png", "c.png", "d.png"]})
+    after = corrections(**{name: ["c.png"], "label": ["well"]}).apply(Y, names)
+    assert after.y.tolist() == ["ill", "well", "well", None]
+    after = corrections(**{name: [0], f"{name} (input)": ["c.png"], "label": ["well"]}).apply(Y, names)
+    assert after.y.tolist() == ["ill", "well", "well", None]
+
+
+@pytest.mark.parametrize("name", ["reviewer", "time"])
+def test_in_a_file_of_dips_who_and_when_name_no_rows(name):
+    keys = pd.DataFrame({name: ["a", "b", "c", "d"]})
+    said = {"row": [3], "given_label": ["ill"], "label": ["well"], "reviewer": ["b"], "time": ["a"]}
+    assert corrections(**said).apply(Y, keys).y.tolist() == ["ill", "well", "well", None]
+    assert corrections(**said | {f"{name} (input)": ["c"], "row": [9]}).apply(Y, keys).y.tolist()[2] == "well"
+    assert corrections(**{name: ["c"], "label": ["well"]}).apply(Y, keys).y.tolist()[2] == "well"
+
+
+def times(*cells):
+    return pd.Series([*map(pd.Timestamp, cells), *[pd.NaT] * (4 - len(cells))])
+
+
+@pytest.mark.parametrize(
+    ("cells", "written"),
+    [
+        (times("2024-03-01", "2024-03-02", "2024-03-03"), "2024-03-02"),
+        (times("2024-03-01 04:00", "2024-03-02", "2024-03-02 04:00"), "2024-03-02 00:00:00"),
+        (times("2024-03-01 04:00", "2024-03-02 04:00"), "2024-03-02T04:00"),
+        (times("2024-03-01 04:00", "2024-03-02 04:00:00.25"), "2024-03-02 04:00:00.250000"),
+        (times("2024-03-01", "2024-03-02").dt.tz_localize("Asia/Tokyo"), "2024-03-01T15:00:00Z"),
+        (pd.to_timedelta(["1 days", "2 days", None, None]), "2 days"),
+        (pd.to_timedelta(["1 days", "1 days 00:30:00", None, None]), "1 days 00:30:00"),
+        ([time(4), time(4, 30), None, None], "04:30:00"),
+        ([Decimal("0.25"), Decimal("1.00"), None, None], "1"),
+        ([Decimal("0.25"), Decimal("1.50"), None, None], "1.50"),
+        (np.array([0.25, 0.1, np.nan, np.nan], dtype=np.float32), "0.1"),
+        ([1e300, 7.0, np.nan, np.nan], "7"),
+        ([True, False, None, None], "FALSE"),
+    ],
+)
+def test_a_key_may_be_a_time_or_any_number(cells, written):
+    keys = pd.DataFrame({"at": cells})
+    for key in (written, keys["at"][1]):
+        after = corrections(at=pd.Series([key], dtype=object), label=["ill"]).apply(Y, keys)
+        assert after.verified.tolist() == [False, True, False, False]
 
 
 def test_keys_and_classes_may_be_numbers_and_files_of_any_kind(tmp_path):
@@ -168,4 +239,4 @@ def test_a_file_that_names_no_rows_or_no_labels_is_refused():
 @pytest.mark.parametrize("cell", ["9" * 5_000, "9" * 19, "1.5", "²", "-1"])
 def test_what_is_no_number_of_a_row_is_refused(cell):
     with pytest.raises(DataError, match=r"holds '.{1,62}'; it is the number of a row"):
-        read_corrections(pd.DataFrame({"row": [cell], "label": ["ill"]}))
+        corrections(row=[cell], label=["ill"]).apply(Y)

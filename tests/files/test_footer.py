@@ -47,6 +47,16 @@ def test_a_row_that_is_only_called_a_total_stays_and_is_said(tmp_path, last):
     assert "is called 'Total' and is read as data" in table.notes[-1]
 
 
+def test_a_number_that_rows_above_have_proves_no_total(tmp_path):
+    path = tmp_path / "grades.csv"
+    for numbers in ([2024] * 5, [1, 2, 3, 2, 2], [5, 0, 0, 0, 5]):
+        rows = [f"{grade},{n}" for grade, n in zip(["good", "poor", "good", "poor", "average"], numbers, strict=True)]
+        path.write_text("\n".join(["grade,year", *rows]) + "\n")
+        assert read_table(path).n_rows == 5
+    path.write_text("ward,patient\na,1\nb,1\nc,1\nTotal,3\n")
+    assert read_table(path).n_rows == 3
+
+
 def test_a_category_called_total_stays(tmp_path):
     table = read(tmp_path, "Total;50;;ill", "Total;;;")
     assert (table.n_rows, table.notes) == (5, [])

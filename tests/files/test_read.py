@@ -5,8 +5,10 @@ import gzip
 import lzma
 import os
 import struct
+import uuid
 import zipfile
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -14,6 +16,7 @@ import pyarrow.feather
 import pytest
 
 from dips._files import DataError, read_table
+from dips._files.kinds import understand
 
 FRAME = pd.DataFrame({"age": [50, 61, 70], "ward": ["a", "b", None]})
 CSV = "age,ward\n50,a\n61,b\n70,\n"
@@ -81,6 +84,46 @@ def test_a_zip_file_with_one_table_is_read_and_with_two_refused(tmp_path):
 @pytest.mark.parametrize("table", [FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME)])
 def test_tables_in_memory_are_taken_as_they_are(table):
     assert rows(read_table(table)) == EXPECTED
+
+
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("suffix", ["feather", "parquet"])
+def test_files_that_polars_writes_are_read(tmp_path, suffix, categories):
+    frame, path = pl.from_pandas(FRAME), tmp_path / f"t.{suffix}"
+    if categories:
+        frame = frame.with_columns(pl.col("ward").cast(pl.Categorical))
+    frame.write_ipc(path) if suffix == "feather" else frame.write_parquet(path)
+    table = read_table(path)
+    assert rows(table) == EXPECTED
+    assert [c.kind for c in understand(table).columns] == ["number", "category"]
+    assert table.columns.take(pa.array([1]))["ward"].to_pylist() == ["b"]
+
+
+@pytest.mark.skipif(not hasattr(pa, "bool8"), reason="an older version of pyarrow")
+def test_types_that_few_functions_take_become_plain():
+    ids = [uuid.UUID(int=k) for k in (1, 2, 3)]
+    columns = {
+        "uuid": pa.array([i.bytes for i in ids], pa.uuid()),
+        "flag": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0, None], pa.int8())),
+        "bytes": pa.array([b"a", None, b"b"], pa.binary_view()),
+        "runs": pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"]),
+        "day": pd.period_range("2024-01-01", periods=3, freq="D"),
+        "codes": pa.DictionaryArray.from_arrays([0, 1, 0], pa.array(["a", "b"], pa.string_view())),
+    }
+    columns = {name: pa.array(cells) for name, cells in columns.items()}
+    plain = read_table(pa.table(columns)).columns
+    assert plain["uuid"].to_pylist() == [str(i) for i in ids]
+    assert plain["flag"].to_pylist() == [True, False, None]
+    assert plain["bytes"].to_pylist() == [b"a", None, b"b"]
+    assert plain["runs"].to_pylist() == ["a", "b", "b"]
+    assert np.diff(plain["day"].to_pylist()).tolist() == [1, 1]
+    assert plain["codes"].take(pa.array([1])).to_pylist() == ["b"]
+    assert read_table(pd.DataFrame({"uuid": ids})).columns["uuid"].to_pylist() == [str(i) for i in ids]
+
+
+def test_complex_numbers_are_refused_in_words():
+    with pytest.raises(DataError, match="'phase' holds complex128 values; write them as numbers, texts or dates"):
+        read_table(pd.DataFrame({"age": [1.0, 2.0], "phase": np.arange(2) + 1j}))
 
 
 def test_a_column_of_several_types_becomes_text():

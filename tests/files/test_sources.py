@@ -84,6 +84,18 @@ def test_json_lines(tmp_path):
         assert rows(read_table(tmp_path / name)) == ROWS
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-32"])
+def test_json_that_is_not_in_utf_8_is_refused_in_words(tmp_path, encoding):
+    lines = '{"city": "Bonn", "n": 1}\n{"city": "Köln", "n": 2}\n'
+    path, line = tmp_path / "t.jsonl", 2 if encoding == "cp1252" else 1
+    path.write_bytes(lines.encode(encoding))
+    with pytest.raises(DataError, match=f"^Line {line} of .*t.jsonl is not in UTF-8, as JSON has to be; save"):
+        read_table(path)
+    path.write_bytes('[{"city": "Köln"}]'.encode("cp1252"))
+    with pytest.raises(DataError, match=r"t.jsonl is not in UTF-8, as JSON has to be"):
+        read_table(path)
+
+
 def test_json_lines_of_mixed_types_become_text_and_broken_ones_are_refused(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"a": 1}\n{"a": "<5", "b": true}\n')

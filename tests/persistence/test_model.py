@@ -280,8 +280,13 @@ def test_a_file_that_is_gone_is_named(saved):
 
 
 def test_a_folder_without_a_model_is_said(tmp_path):
-    with pytest.raises(ModelError, match=r"holds no model: it has no manifest.json"):
+    with pytest.raises(ModelError, match=r"holds no model: it has no manifest.json\.$"):
         load_model(tmp_path)
+
+
+def test_of_a_run_the_model_in_it_is_named(saved):
+    with pytest.raises(ModelError, match=r"it has no manifest.json; name the model of the run, .*model\.$"):
+        load_model(saved.parent)
 
 
 def test_names_of_files_cannot_lead_out_of_the_folder(saved):

@@ -132,6 +132,8 @@ test("corrections are saved by row and by key, in the words that are read back",
   assert.deepEqual(lines, [["row", "patient", "given", "label"], [7, "P7", "ill", "well"], [3, "P3", "well", "keep"], [9, "P9", "well", "unlabeled"]]);
   const cut = { ...data, points: { ...data.points, id: ["P7…", "P3", "P9", "P1"] } };
   assert.deepEqual(logic.correctionsOf(cut, new Map([[0, 1]])), [["row", "given", "label"], [7, "ill", "well"]]);
+  const named = { ...data, points: { ...data.points, id_names: ["row"] } };
+  assert.deepEqual(logic.correctionsOf(named, new Map([[0, 1]])), [["row", "row (input)", "given", "label"], [7, "P7", "ill", "well"]]);
 });
 
 test("cells that begin as a formula are defused, numbers are not", () => {

@@ -8,16 +8,19 @@ import lzma
 import zipfile
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dips import fit
 from dips._files.read import read_table
 from dips._files.relabel import can_be_relabeled, relabeled, spliced
-from dips._review.export import EXPORTS, corrections_frame, decisions_frame, write_all
+from dips._review.export import EXPORTS, corrected_names, corrections_frame, decisions_frame, write_all
 from dips._study.reviewing import desk_of_run
 from dips._study.run import Run
-from dips.exceptions import DataError
+from dips.exceptions import DataError, OutputError
+from tests.patients import patients
 
 from .reviews import client, copy_of, correct, decide, desk_in
 
@@ -89,6 +92,44 @@ def test_everything_can_be_written_without_a_browser(reviewed, tmp_path):
     paths = write_all(reviewed, tmp_path / "out")
     names = {"corrections.csv", "decisions.csv", "decisions.parquet", "trail.jsonl", "patients_corrected.csv"}
     assert {p.name for p in paths} == names == {p.name for p in (tmp_path / "out").iterdir()}
+
+
+def test_existing_files_are_not_replaced_unless_that_is_said(reviewed, tmp_path):
+    (tmp_path / "decisions.csv").write_text("mine")
+    with pytest.raises(OutputError, match=r"decisions.csv exists already; choose another folder, or replace it"):
+        write_all(reviewed, tmp_path)
+    assert (tmp_path / "decisions.csv").read_text() == "mine"
+    assert not (tmp_path / "corrections.csv").exists()
+    assert tmp_path / "decisions.csv" in write_all(reviewed, tmp_path, force=True)
+    assert (tmp_path / "decisions.csv").read_text() != "mine"
+
+
+def test_corrected_files_of_one_name_have_different_names(tmp_path):
+    paths = [tmp_path / folder / "Data.csv.gz" for folder in ("ward1", "ward2", "old/ward2")]
+    names = ["ward1_Data_corrected.csv.gz", "ward2_Data_corrected.csv.gz", "ward2_Data_corrected_2.csv.gz"]
+    assert corrected_names(paths) == names
+    assert corrected_names([tmp_path / "data.csv", tmp_path / "b" / "DATA.csv"])[1] == "b_DATA_corrected.csv"
+    assert corrected_names([tmp_path / "a.csv", tmp_path / "a.parquet"]) == ["a_corrected.csv", "a_corrected.parquet"]
+
+
+def test_of_two_files_of_one_name_both_are_corrected(tmp_path):
+    frames = {}
+    for k, ward in enumerate(("ward1", "ward2")):
+        frames[ward] = patients(n=100, n_labeled=100, noise=0.15, seed=k)[0]
+        (tmp_path / ward).mkdir()
+        frames[ward].to_csv(tmp_path / ward / "data.csv", index=False)
+    files = [tmp_path / ward / "data.csv" for ward in frames]
+    fit(files, "outcome", tmp_path / "run", id=("patient",), time_limit=1e-6)
+    desk = desk_of_run(Run(tmp_path / "run"))
+    decide(desk, "anna", 3, "unlabeled")
+    decide(desk, "anna", 105, "unlabeled")
+    write_all(desk, tmp_path / "out")
+    for row, (ward, before) in zip((2, 4), frames.items(), strict=True):
+        after = pd.read_csv(tmp_path / "out" / f"{ward}_data_corrected.csv")
+        assert after["patient"].tolist() == before["patient"].tolist()
+        assert after["outcome"].isna().to_numpy().nonzero()[0].tolist() == [row]
+    with zipfile.ZipFile(io.BytesIO(made(desk, "table")[1])) as archive:
+        assert archive.namelist() == ["ward1_data_corrected.csv", "ward2_data_corrected.csv"]
 
 
 def test_a_review_goes_on_where_it_ended(reviewed, tmp_path):
@@ -173,6 +214,18 @@ def test_other_formats_keep_their_types(tmp_path, suffix):
         assert pq.read_schema(path).field("label").type == pa.int64()
 
 
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(["x", "w", "v"])])
+@pytest.mark.parametrize("suffix", ["feather", "parquet"])
+def test_files_of_polars_keep_their_types(tmp_path, suffix, kind):
+    path = tmp_path / f"t.{suffix}"
+    frame = pl.DataFrame({"note": ["a", None, "b"], "label": ["w", "x", "w"]}).with_columns(pl.col("label").cast(kind))
+    frame.write_ipc(path) if suffix == "feather" else frame.write_parquet(path)
+    path.write_bytes(relabeled(path, "label", {0: "x", 2: None}))
+    after = pl.read_ipc(path) if suffix == "feather" else pl.read_parquet(path)
+    assert after.schema == frame.schema
+    assert after.rows() == [("a", "x"), (None, "x"), ("b", None)]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather"])
 def test_of_two_names_that_differ_by_a_blank_the_right_column_is_written(tmp_path, suffix):
     path, frame = tmp_path / f"table{suffix}", pd.DataFrame({" label": ["a", "b"], "label": ["c", "d"]})
@@ -233,6 +286,28 @@ def test_numbers_and_booleans_of_json_stay_what_they_are(tmp_path):
     path.write_text('{"a": 1, "b": true}\n{"a": null, "b": null}\n{}\n')
     assert relabeled(path, "a", {1: "0", 2: "1"}) == b'{"a": 1, "b": true}\n{"a": 0, "b": null}\n{"a": 1}\n'
     assert relabeled(path, "b", {1: "True"}) == b'{"a": 1, "b": true}\n{"a": null, "b": true}\n{}\n'
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "xlsx"])
+def test_beside_booleans_a_text_stays_a_text(tmp_path, suffix):
+    path, labels = tmp_path / f"t.{suffix}", [True, False, "unsure", True]
+    if suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+        pd.DataFrame({"a": range(4), "label": labels}).to_excel(path, index=False)
+    else:
+        path.write_text("".join(json.dumps({"a": a, "label": label}) + "\n" for a, label in enumerate(labels)))
+    true, false, unsure, _ = before = read_table(path).columns["label"].to_pylist()
+    assert len(set(before)) == 3
+    path.write_bytes(relabeled(path, "label", {0: unsure, 1: true, 2: false}))
+    assert read_table(path).columns["label"].to_pylist() == [unsure, true, false, true]
+
+
+@pytest.mark.parametrize("label", ["007", "+7", "-0", "\u0667", "9" * 5_000])
+def test_beside_numbers_a_text_stays_a_text(tmp_path, label):
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"a": 8}) + "\n" + json.dumps({"a": label}) + "\n" + '{"a": null}\n')
+    path.write_bytes(relabeled(path, "a", {0: label, 2: label}))
+    assert read_table(path).columns["a"].to_pylist() == [label] * 3
 
 
 def test_labels_cannot_be_written_into_every_format(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +263,30 @@ def test_corrections_find_their_rows_by_an_id_that_nobody_named(tmp_path):
     study = read_data(frame.sort_values("age"), settings)
     changed = study.target.codes != study.given.codes
     assert study.table.columns["patient"].filter(changed).to_pylist() == [frame["patient"][row - 1]]
+
+
+@pytest.mark.parametrize("way", ["parquet", "xlsx"])
+def test_corrections_find_their_rows_by_ids_of_any_kind(tmp_path, way):
+    if way == "xlsx":
+        pytest.importorskip("openpyxl")
+    frame, _ = patients(n=160, n_labeled=160, noise=0.15)
+    n = np.arange(len(frame))
+    ids = {
+        "time": [f"2024-01-01T{k // 60:02d}:{k % 60:02d}" for k in n],
+        "reviewer": [f"film {k}" for k in n],
+        "row": n[::-1],
+        "image": n,
+        "at": pd.Timestamp("2024-01-01") + pd.to_timedelta(n, unit="h"),
+        "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(n, unit="D"),
+        "price": [Decimal(int(k)) / 4 for k in n],
+    }
+    frame, table = frame.assign(**ids), tmp_path / f"table.{way}"
+    frame.to_parquet(table) if way == "parquet" else frame.to_excel(table, index=False)
+    desk = desk_of_run(fit(table, "outcome", tmp_path / "run", id=tuple(ids), time_limit=1e-6))
+    for row in (5, 9):
+        decide(desk, "anna", row, "unlabeled")
+    path, _ = corrections_of_run(Run(tmp_path / "run"))
+    for sorted_since in (frame, frame.sort_values("age")):
+        study = read_data(sorted_since, Settings(target="outcome", id=tuple(ids), corrections=str(path)).checked())
+        changed = study.target.codes != study.given.codes
+        assert sorted(study.table.columns["patient"].filter(changed).to_pylist()) == ["P0004", "P0008"]

@@ -30,6 +30,13 @@ def test_where_costs_decide_the_warning_of_one_answer_for_all_is_about_them(tmp_
     assert "threshold" not in warning
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "cost"])
+def test_costs_that_decide_nothing_are_said_to(tmp_path, metric):
+    run = fit(patients(), target="ill", out=tmp_path / "run", metric=metric, costs={"1": 3}, **QUICK)
+    note = "The costs decide neither which model is kept nor what it predicts; with metric='cost' they do both."
+    assert (note in run.summary["notes"]) == (metric == "accuracy")
+
+
 def test_costs_that_leave_both_answers_are_not_warned_of(tmp_path):
     run = fit(patients(), target="ill", out=tmp_path / "run", metric="cost", costs={"1": 3}, **QUICK)
     assert not about_chance(run.warnings)

@@ -27,6 +27,20 @@ def test_a_text_is_one_column_to_drop():
     assert next(c.kind for c in study.schema.columns if c.name == "agent_note") == "dropped"
 
 
+def test_a_time_after_the_year_9999_is_a_time_like_any_other(tmp_path):
+    table = TABLE[TABLE["outcome"].notna()]
+    n = len(table)
+    until = pa.array([*range(0, (n - 1) * 10**9, 10**9), 2**60], pa.timestamp("us"))
+    columns = pa.Table.from_pandas(table).append_column("until", until)
+    values = {shown["name"]: shown for shown in audit(columns, target="outcome").summary["points"]["values"]}
+    assert "38504-08-17 21:30" in values["until"]["distinct"]
+    judged, path = audit(columns, target="outcome", id="until"), tmp_path / "corrections.csv"
+    assert "38504-08-17 21:30:06.846976" in judged.summary["points"]["id"]
+    judged.samples.assign(label=["keep" if row == n else None for row in judged.samples["row"]]).to_csv(path)
+    again = read_data(columns, Settings(target="outcome", id="until", corrections=str(path)).checked())
+    assert again.verified.mask.nonzero()[0].tolist() == [n - 1]
+
+
 def test_in_python_messages_speak_python(tmp_path):
     with pytest.raises(DataError, match=r"^drop names 'agent_note', which is not a column besides the target"):
         fit(TABLE, target="outcome", out=tmp_path / "run", drop="agent_note")

@@ -38,6 +38,13 @@ def pyplot():
     plt.close("all")
 
 
+def test_an_audit_prints_as_one_line(judged):
+    n_suspects = len(judged.suspects())
+    assert repr(judged) == (
+        f"Audit of 'outcome': 110 labels, {n_suspects} suspect; see suspects(), samples and write_report()"
+    )
+
+
 @pytest.mark.parametrize("function", [fit, audit])
 def test_every_argument_is_a_setting_with_the_same_default_and_is_documented(function):
     parameters, described = inspect.signature(function).parameters, inspect.getdoc(function)

@@ -4,11 +4,14 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
-from dips._files import UserError
+from dips._files import UserError, read_table
+from dips._files.target import read_target
 from dips._study.settings import Settings, read_config
-from dips.exceptions import SettingsError
+from dips.exceptions import DataError, SettingsError
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,9 @@ from dips.exceptions import SettingsError
         ({"seed": None}, "seed must be a whole number from 0 to 4294967295; got None"),
         ({"rounds": 1}, "rounds must be 2 or more"),
         ({"time_limit": 0}, "in minutes and above 0"),
+        ({"reviewer_error": 10**400}, "share of wrong answers, from 0 to below 0.5; got 1000"),
+        ({"class_frequency": 0.5}, "class_frequency takes LABEL=SHARE; got '0.5'"),
+        ({"map_label": [5]}, "map_label takes OLD=NEW; got '5'"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):
@@ -101,6 +107,7 @@ def test_a_config_that_is_a_folder_or_too_deep_is_refused(tmp_path):
 def test_a_text_is_one_name():
     checked = Settings(target="y", drop="agent_note", id="patient", unlabeled_mark="unsure").checked()
     assert (checked.drop, checked.id, checked.unlabeled_mark) == (("agent_note",), ("patient",), ("unsure",))
+    assert Settings(target="y", trust_label=np.array("ill")).checked().trust_label == ("ill",)
 
 
 def test_mappings_come_as_such_or_as_they_are_typed():
@@ -110,3 +117,38 @@ def test_mappings_come_as_such_or_as_they_are_typed():
     assert (given.map_label, given.merge_labels) == ({"Y": "yes"}, None)
     with pytest.raises(UserError, match="map_label takes OLD=NEW; got 'Y'"):
         Settings(target="y", map_label=["Y"]).checked()
+
+
+LABELS = pa.table({"y": ["<=50K", ">50K"] * 5, "x": ["a=b", "a"] * 5})
+
+
+@pytest.mark.parametrize(
+    ("target", "typed", "mapped"),
+    [
+        ("y", "<=50K=low", {"<=50K": "low"}),
+        ("y", ">50K=>=50K", {">50K": ">=50K"}),
+        ("y", [">50K=high", "<=50K=low=er"], {">50K": "high", "<=50K": "low=er"}),
+        ("x", "a=c", {"a": "c"}),
+        ("x", ["a=b=c"], {"a": "b=c"}),
+        ("x", {"a=b": "c=d"}, {"a=b": "c=d"}),
+    ],
+)
+def test_a_name_with_an_equals_sign_is_divided_where_a_label_ends(target, typed, mapped):
+    checked = Settings(target, map_label=typed).checked()
+    assert Settings(**json.loads(json.dumps(checked.to_json()))).checked() == checked
+    read = read_target(read_table(LABELS), target, map_label=checked.map_label)
+    assert read.words.mapped == mapped
+    assert set(mapped.values()) <= set(read.classes)
+
+
+def test_names_of_which_no_part_is_a_label_are_refused():
+    def mapped(*typed):
+        return read_target(read_table(LABELS), "y", map_label=Settings("y", map_label=typed).checked().map_label)
+
+    with pytest.raises(DataError, match="map_label '<=40K=low' begins with no label of 'y'; choose one of <=50K, >50K"):
+        mapped("<=40K=low")
+    with pytest.raises(DataError, match="gives '<=50K' more than one value: low and small; leave all but one out"):
+        mapped("<=50K=low", "<=50K=small")
+    for typed in ("==", "=low", "a=", {"a": None}):
+        with pytest.raises(SettingsError, match="map_label takes OLD=NEW; got"):
+            Settings("y", map_label=typed).checked()

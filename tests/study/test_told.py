@@ -65,9 +65,8 @@ def test_the_network_takes_part_where_it_can_be_told(tmp_path):
 
 
 def test_a_label_may_hold_an_equals_sign():
-    told = Settings.of("income", class_frequency=["<=50K=0.76"], costs=[">=100K=3"], map_label=["<50=<=50K"])
+    told = Settings.of("income", class_frequency=["<=50K=0.76"], costs=[">=100K=3"])
     assert (told.class_frequency, told.costs) == ({"<=50K": 0.76}, {">=100K": 3.0})
-    assert told.map_label == {"<50": "<=50K"}
 
 
 @pytest.mark.parametrize(

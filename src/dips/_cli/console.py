@@ -101,10 +101,11 @@ def print_data(text: str) -> None:
 
 def make_table(columns: dict[str, str], rows: list[list[Any]], title: str = "") -> Table:
     """A plain table; `columns` says how each is aligned."""
-    table = Table(title=title or None, box=SIMPLE_HEAD, pad_edge=False, title_justify="left", title_style="bold")
+    heading = printable(title, "bold") if title else None
+    table = Table(title=heading, box=SIMPLE_HEAD, pad_edge=False, title_justify="left")
     table.padding, table.collapse_padding = (0, 1), True
     for name, justify in columns.items():
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(printable(name), justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in row))
     return table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
-from dips._cli.options import typed_command
+from dips._cli.options import typed_command, value_of
 from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
 
@@ -107,7 +107,7 @@ def audit_folder(context: typer.Context, corrections: str | None) -> float:
         print_json({"n_labeled": n_labeled, **labels, **listed, **about})
     else:
         _print_labels(labels, n_labeled)
-        if len(suspects):
+        if len(suspects) and given["top"]:
             print_suspects(suspects.head(given["top"]), ["file"], IMAGE)
         say_written(given, len(suspects))
     return n_suspects / n_labeled
@@ -188,7 +188,7 @@ def _settings(context: typer.Context, corrections: str | None) -> dict[str, Any]
     for name, value in context.params.items():
         if name not in known and name not in _ALWAYS and value and _is_given(context, name):
             raise SettingsError(f"{option(name)} is for tables, and {_data(context)} is a folder of images.")
-    given = {name: context.params[name] for name in known & set(context.params) if _is_given(context, name)}
+    given = {name: value_of(context, name) for name in known & set(context.params) if _is_given(context, name)}
     if "id" in given:
         given["id"] = _only("id", given["id"]) if given["id"] else None
     return given | {"corrections": corrections}

@@ -20,21 +20,34 @@ from typer.core import TyperCommand, TyperOption
 
 from dips.exceptions import SettingsError
 
+_CONFIG = "dips.config"  # in the context: what the file sets
+
 
 def _fill_in(context: typer.Context, path: Path | None) -> Path | None:
     """Values from the file become the defaults; the command line takes precedence."""
     if path is not None and not context.resilient_parsing:
         from dips._study.settings import read_config
 
-        known = {str(p.name) for p in context.command.params}
+        known = {str(p.name): p for p in context.command.params}
         record = read_config(path, known)
-        context.default_map = {k: _as_typed(v) for k, v in record.items() if k in known}
+        context.default_map = {k: _as_typed(v, known[k]) for k, v in record.items() if k in known}
+        context.meta[_CONFIG] = record
     return path
 
 
-def _as_typed(value: Any) -> Any:
-    """Write a mapping as the option is typed, NAME=VALUE for each."""
-    return [f"{name}={entry}" for name, entry in value.items()] if isinstance(value, dict) else value
+def _as_typed(value: Any, parameter: Any) -> Any:
+    """Write a mapping as the option is typed, NAME=VALUE for each, and what may be several as a list."""
+    if isinstance(value, dict):
+        return [f"{name}={entry}" for name, entry in value.items()]
+    takes_several = parameter.nargs == -1 or getattr(parameter, "multiple", False)
+    return [value] if takes_several and not isinstance(value, list) else value
+
+
+def value_of(context: typer.Context, name: str) -> Any:
+    """What was typed or set; a mapping from a file as it is, since its names may hold what sets them apart here."""
+    in_file, source = context.meta.get(_CONFIG, {}).get(name), context.get_parameter_source(name)
+    is_from_file = source is not None and source.name == "DEFAULT_MAP"
+    return in_file if is_from_file and isinstance(in_file, dict) else context.params[name]
 
 
 def settings_in(context: typer.Context) -> dict[str, Any]:
@@ -42,7 +55,7 @@ def settings_in(context: typer.Context) -> dict[str, Any]:
     from dips._study.settings import Settings
 
     names = {f.name for f in fields(Settings)} - {"target"}
-    return {name: value for name, value in context.params.items() if name in names}
+    return {name: value_of(context, name) for name in context.params if name in names}
 
 
 def corrections_in(context: typer.Context) -> str | None:

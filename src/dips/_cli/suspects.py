@@ -34,7 +34,8 @@ def write_files(judged: LabelAudit | ImageAudit, given: dict[str, Any]) -> None:
 def say_written(given: dict[str, Any], n_listed: int) -> None:
     """Name the files that were written, or the option that writes what was not printed."""
     if n_listed > given["top"] and given["out"] is None:
-        output().say(f"These are the first {given['top']:,} of {n_listed:,}; -o suspects.csv writes them all.")
+        printed = f"These are the first {given['top']:,} of {n_listed:,}; " if given["top"] else ""
+        output().say(f"{printed}-o suspects.csv writes them all.")
     for path in (given["out"], given["report"]):
         if path is not None:
             output().say(f"Written: {path}")

@@ -105,6 +105,8 @@ class Known:
 
 def _check_trusted(trusted_labels: Any, classes: Array, setting: str) -> Array:
     """Mask (C,) of the classes that are named; refused if one is not known, or if no label is left to doubt."""
+    if isinstance(trusted_labels, np.ndarray) and not trusted_labels.ndim:
+        raise InputError(f"{setting} is a list of labels; got one label, so write [{trusted_labels.item()!r}].")
     named, names = list(trusted_labels), classes.tolist()
     unknown = [label for label in named if label not in names]
     if unknown:
@@ -137,6 +139,8 @@ def check_frequencies(frequencies: Any, classes: Array, setting: str = "class_fr
         if isinstance(error, InputError):
             raise
         raise InputError(f"{setting} must be numbers, but are {frequencies!r}.") from error
+    except OverflowError:
+        raise InputError(f"{setting} must be positive and sum to 1, but one is too large to be a share.") from None
     if shares.shape != classes.shape:
         raise InputError(f"{setting} has {shares.size} shares, and the labels name {classes.size} classes.")
     if not ((shares > 0).all() and abs(shares.sum() - 1) < 0.01):

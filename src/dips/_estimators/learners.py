@@ -47,7 +47,7 @@ def check_known(
     """
     if told is not None:
         return [told] * len(targets)
-    if not isinstance(curator, Beliefs) or not (len(curator.trusted_labels) or curator.class_frequencies is not None):
+    if not isinstance(curator, Beliefs) or (_is_empty(curator.trusted_labels) and curator.class_frequencies is None):
         return [None] * len(targets)
     if len(targets) > 1 and curator.class_frequencies is not None:
         raise InputError(
@@ -57,6 +57,10 @@ def check_known(
     for each, labels, checked in zip(known, targets, verified, strict=True):
         each.refuse_contradictions(labels.codes, labels.classes, checked)
     return [*known]
+
+
+def _is_empty(labels: Any) -> bool:
+    return getattr(labels, "ndim", 1) > 0 and len(labels) == 0  # an array of one label alone has no length
 
 
 def make_pseudo_learner(

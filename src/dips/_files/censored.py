@@ -10,7 +10,7 @@ from dips._files.values import texts
 from dips._tools.arrays import Array
 
 _SIGN = r"^(?:[<>]=?|[≤≥])\s*"
-_LIKE_A_LIMIT = rf"{_SIGN}[+-]?[\d.,]*\d"
+_LIKE_A_LIMIT = rf"{_SIGN}[+\x{{2212}}-]?[\d.,]*\d"  # a minus sign of its own, or a hyphen
 _MEASURED = 10  # distinct numbers; beside fewer, limits are rather the ends of a scale: <1, 1, 2, 3, >3
 
 

@@ -16,7 +16,7 @@ from dips._files.pairs import SIDES, pairs
 from dips._files.read import Table
 from dips._files.values import MOSTLY, example, first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.arrays import Array
-from dips._tools.wording import some_of
+from dips._tools.wording import counted, some_of
 from dips.exceptions import DataError
 
 KINDS = {
@@ -210,10 +210,11 @@ class Schema:
             alike = {name.lower(): name for name in table.names}
             others = [(name, alike[name.lower()]) for name in missing if name.lower() in alike]
             renamed = f", and write {others[0][0]!r}, not {others[0][1]!r}" if others else ""
+            them = "it" if len(missing) == 1 else "them"
             raise DataError(
-                f"{table.subject} lacks {len(missing)} of the {len(self.used)} columns that the model was trained on "
-                f"({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add them, with empty cells where "
-                f"a value is unknown{renamed}."
+                f"{table.subject} lacks {len(missing)} of the {counted(len(self.used), 'column')} that the model was "
+                f"trained on ({', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}); add {them}, with empty "
+                f"cells where a value is unknown{renamed}."
             )
         notes = [note for c in self.used if (note := c.check(table.columns[c.name]))]
         empty = [c.name for c in self.used if c.n_missing == 0 and _is_empty(table.columns[c.name])]

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from dips._data.labels import encode_values
-from dips._files.read import Table, read_table
-from dips._files.values import is_number, texts
+from dips._files.read import read_table
+from dips._files.row_keys import KeyedRows, in_words, key_columns, written_forms
 from dips._tools.arrays import Array, Rows
 from dips._tools.wording import some_of
 from dips.exceptions import DataError
 
 KEEP, UNLABEL = "keep", "unlabeled"
 _LOOKED_AT = ("given_label", "given")  # columns of lists and pages with the label that somebody has looked at
+_OF_OURS = {"given_label", "reviewer", "time"}  # what a file that dips writes after a review says besides the row
 _FIRST = {"row": 1, "image": 0}  # columns that count rows, and the number of the first row
 _LONGEST_NUMBER = 18  # digits of a row's
-_STARTS_A_FORMULA = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True)
@@ -53,13 +51,11 @@ class Corrections:
     ----------
     source : where they came from, for messages
     labels : a class, "keep" or "unlabeled", one per line
-    rows : position of the row on each line, None where the file has no numbers of rows
-    columns : all other columns of the file, as texts; the keys of rows are among them
+    columns : all other columns of the file, as texts; numbers and keys of rows are among them
     """
 
     source: str
     labels: list[str]
-    rows: list[int | None]
     columns: dict[str, list[str | None]] = field(repr=False)
 
     def __len__(self) -> int:
@@ -131,28 +127,41 @@ class Corrections:
         """The label that somebody has looked at on each line, None where the file does not say it."""
         return next((self.columns[name] for name in _LOOKED_AT if name in self.columns), [None] * len(self))
 
-    def go_by_number(self, keys: Iterable[str]) -> bool:
+    def go_by_number(self, keys: Collection[str]) -> bool:
         """Whether rows are found by their numbers alone, because the file has none of the columns of keys."""
-        return not any(name in self.columns for name in keys)
+        return not self._held(keys)
 
     def find(self, n_rows: int, keys: dict[str, list[str | None]]) -> Rows:
         """Position of each line's row: by its number, where the row still has the key, or else by the key."""
-        shared = [name for name in keys if name in self.columns]
-        if not shared and all(row is None for row in self.rows):
+        held = self._held(keys)
+        numbers = self._numbers(held)
+        if not held and all(row is None for row in numbers):
             wanted = f"{' and '.join(map(repr, keys))}, or 'row'" if keys else "'row'"
             raise DataError(f"{self.source} does not say which rows it is about; it needs the column {wanted}.")
-        if not shared:
-            return np.array([self._by_number(line, row, n_rows) for line, row in enumerate(self.rows)], dtype=np.intp)
-        of_table = list(zip(*(keys[name] for name in shared), strict=True))
-        of_lines = list(zip(*(self.columns[name] for name in shared), strict=True))
-        places: dict[Any, list[int]] = {}
-        for row, key in enumerate(of_table):
-            places.setdefault(key, []).append(row)
-        for key, rows in _without_zeros(places).items():
-            places.setdefault(key, rows)
-        return np.array(
-            [self._by_key(line, of_lines[line], places, of_table) for line in range(len(self))], dtype=np.intp
-        )
+        if not held:
+            return np.array([self._by_number(line, row, n_rows) for line, row in enumerate(numbers)], dtype=np.intp)
+        of_table = zip(*(keys[name] for name in held), strict=True)
+        of_lines = list(zip(*(self.columns[column] for column in held.values()), strict=True))
+        keyed = KeyedRows(of_table, of_lines)
+        found = [self._by_key(line, numbers[line], key, keyed) for line, key in enumerate(of_lines)]
+        return np.array(found, dtype=np.intp)
+
+    def _held(self, keys: Iterable[str]) -> dict[str, str]:
+        """The column of the file that holds each key, if one does.
+
+        Lists of dips call a key otherwise where they have a column of that name: ``time (input)``.
+        """
+        is_ours = self.columns.keys() >= _OF_OURS and not self.columns.keys().isdisjoint(_FIRST)
+        taken = {*_FIRST, *_OF_OURS} if is_ours else set()
+        columns = {name: f"{name} (input)" if f"{name} (input)" in self.columns else name for name in keys}
+        return {name: column for name, column in columns.items() if column in self.columns and column not in taken}
+
+    def _numbers(self, held: Mapping[str, str]) -> list[int | None]:
+        """Position of the row on each line, None where the file has none; a column that holds a key does not count."""
+        name = next((name for name in _FIRST if name in self.columns), None)
+        if name is None or name in held.values():
+            return [None] * len(self)
+        return [_row_number(cell, name, self.source) for cell in self.columns[name]]
 
     def _by_number(self, line: int, row: int | None, n_rows: int) -> int:
         if row is None or not 0 <= row < n_rows:
@@ -162,18 +171,19 @@ class Corrections:
             )
         return row
 
-    def _by_key(self, line: int, key: Any, places: dict[Any, list[int]], of_table: list[Any]) -> int:
-        row, forms = self.rows[line], _key_forms(key)
-        matching = next((places[form] for form in forms if form in places), [])
-        if row is not None and 0 <= row < len(of_table) and (of_table[row] in forms or row in matching):
+    def _by_key(self, line: int, row: int | None, key: Sequence[str | None], keyed: KeyedRows) -> int:
+        if row is not None and keyed.may_be(row, key):
             return row
-        if len(matching) != 1:
-            there = "no row of the table has" if not matching else f"{len(matching)} rows of the table have"
+        rows = keyed.find(key)
+        if len(rows) != 1:
+            there = f"{len(rows):,} rows of the table have" if rows else "no row of the table has"
+            written = list(dict.fromkeys(in_words(keyed.keys[row]) for row in rows))
+            there += f", as {' and '.join(map(repr, written[:2]))}" if len(written) > 1 else ""
             raise DataError(
-                f"{self._line(line)} names {', '.join(map(str, key))!r}, which {there}; name one row, by a key that no "
-                "two rows share or by 'row'."
+                f"{self._line(line)} names {in_words(key)!r}, which {there}; name one row, by a key that no two rows "
+                "share or by 'row'."
             )
-        return matching[0]
+        return rows[0]
 
     def _refuse_other_labels(self, rows: Rows, codes: Array, known: dict[str, int]) -> None:
         """Refuse a line about a label that its row does not have, so that the row is not the one that was looked at.
@@ -215,9 +225,10 @@ class Corrections:
 
     def _line(self, line: int) -> str:
         """What a line is about, to begin a message with."""
-        row, names = self.rows[line], {"label", "reviewer", "time", *_LOOKED_AT}
-        key = next((c[line] for name, c in self.columns.items() if name not in names and c[line] is not None), None)
-        about = f"row {row + 1}" if row is not None else f"{key!r}" if key is not None else "no row"
+        names = {"label", "reviewer", "time", *_LOOKED_AT}
+        named = [(name, c[line]) for name, c in self.columns.items() if name not in names and c[line] is not None]
+        number = next((f"{name} {cell}" for name, cell in named if name in _FIRST), None)
+        about = number or (repr(named[0][1]) if named else "no row")
         return f"A line of {self.source} (about {about})"
 
 
@@ -240,7 +251,7 @@ def read_corrections(source: Any, keep_label: Sequence[str] = ()) -> Corrections
     """
     if isinstance(source, Corrections):
         return source
-    table = read_table(source)
+    table = read_table(source, to_the_end=True)
     if "label" not in table.names:
         raise DataError(
             f"{table.subject} has no column 'label', which says what a label should be; it has {some_of(table.names)}."
@@ -248,14 +259,9 @@ def read_corrections(source: Any, keep_label: Sequence[str] = ()) -> Corrections
     columns = key_columns(table, [name for name in table.names if name != "label"])
     labels = key_columns(table, ["label"], tuple(keep_label))["label"]
     kept = [line for line, label in enumerate(labels) if label is not None]
-    counting = [name for name in _FIRST if name in columns]
-    numbers: list[int | None] = [None] * len(labels)
-    if counting:
-        numbers = [_row_number(cell, counting[0], table.source) for cell in columns.pop(counting[0])]
     return Corrections(
         table.source,
         [str(labels[line]) for line in kept],
-        [numbers[line] for line in kept],
         {name: [cells[line] for line in kept] for name, cells in columns.items()},
     )
 
@@ -269,55 +275,6 @@ def _row_number(cell: str | None, name: str, source: str) -> int | None:
     return int(cell) - _FIRST[name]
 
 
-def key_columns(
-    table: Table, names: Sequence[str] | None = None, keep: tuple[str, ...] = ()
-) -> dict[str, list[str | None]]:
-    """Columns as texts, a whole number without its decimals: files write the same key in several ways.
-
-    Words for "missing" are missing, except those in `keep`.
-    """
-    columns = {}
-    for name in table.names if names is None else names:
-        column = table.columns[name]
-        if is_number(column.type) and not pa.types.is_integer(column.type):
-            values = column.cast(pa.float64(), safe=False)
-            whole = pc.all(pc.equal(values, pc.round(values)), skip_nulls=True).as_py()
-            column = pc.if_else(pc.is_nan(values), None, values).cast(pa.int64() if whole else pa.float64())
-        elif pa.types.is_temporal(column.type) or pa.types.is_dictionary(column.type):
-            column = column.cast(pa.string())
-        elif pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
-            continue
-        columns[name] = texts(column, keep).to_pylist()
-    return columns
-
-
-def _forms(cell: str) -> list[str]:
-    """How a text may be meant: as it is, without an apostrophe that keeps spreadsheets from running it, or whole.
-
-    Spreadsheets write True as TRUE.
-    """
-    forms = [cell, cell.capitalize(), cell.lower()] if cell in ("TRUE", "FALSE") else [cell]
-    if cell.startswith("'") and cell[1:].startswith(_STARTS_A_FORMULA):
-        forms.append(cell[1:])
-    if cell.endswith(".0"):
-        forms.append(cell[:-2])
-    return forms
-
-
 def _known_as(cell: str | None, known: dict[str, int]) -> str | None:
     """Return the class that a text names, if it does."""
-    return None if cell is None else next((form for form in _forms(cell) if form in known), None)
-
-
-def _without_zeros(places: Mapping[Any, list[int]]) -> dict[Any, list[int]]:
-    """Rows by their keys as spreadsheets write them: of 007 they leave 7."""
-    bare: dict[Any, list[int]] = {}
-    for key, rows in places.items():
-        short = tuple(cell.lstrip("0") or "0" if cell is not None and cell.isdecimal() else cell for cell in key)
-        bare.setdefault(short, []).extend(rows)
-    return bare
-
-
-def _key_forms(key: Sequence[str | None]) -> list[tuple[str | None, ...]]:
-    bare = tuple(cell if cell is None else _forms(cell)[-1] for cell in key)
-    return [tuple(key), bare]
+    return None if cell is None else next((form for form in written_forms(cell) if form in known), None)

@@ -126,7 +126,10 @@ def _is_gap(cells: pa.ChunkedArray, n_above: int) -> bool:
 
 
 def _is_sum(cells: pa.ChunkedArray) -> bool:
-    """Whether the last number is the sum or the mean of the others."""
+    """Whether the last number is the sum or the mean of the others, and none of them.
+
+    Of a column in which all numbers are the same, any of them is the mean.
+    """
     if is_text(cells.type):
         style = find_number_style(texts(cells))
         if style is None:
@@ -137,6 +140,6 @@ def _is_sum(cells: pa.ChunkedArray) -> bool:
     else:
         return False
     above, last = values[:-1][np.isfinite(values[:-1])], values[-1]
-    if not above.any() or not np.isfinite(last):
+    if not above.any() or not np.isfinite(last) or np.isclose(last, above, rtol=1e-4).any():
         return False
     return bool(np.isclose(last, [above.sum(), above.mean()], rtol=1e-4).any())

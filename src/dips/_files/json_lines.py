@@ -16,6 +16,7 @@ from dips._files.limits import check_metadata
 from dips.exceptions import DataError
 
 _BATCH = 1_000
+_NOT_UTF_8 = " is not in UTF-8, as JSON has to be; save the file in that encoding."
 
 
 def read_json_lines(open_bytes: Callable[[], BinaryIO], path: Path) -> pa.Table:
@@ -50,6 +51,8 @@ def _refuse_too_wide(open_bytes: Callable[[], BinaryIO], path: Path) -> None:
 def _list(stream: BinaryIO, path: Path) -> list[dict[str, Any]]:
     try:
         records = json.load(stream)
+    except UnicodeDecodeError:
+        raise DataError(f"{path}{_NOT_UTF_8}") from None
     except ValueError as error:
         raise DataError(f"{path} is not valid JSON: {error}.") from None
     if not all(isinstance(record, dict) for record in records):
@@ -65,7 +68,9 @@ def _lines(stream: BinaryIO, path: Path, keys: set[str] | None = None) -> Iterat
             keys.update(name for name, _ in pairs)
         return dict(pairs)
 
-    for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig", errors="replace"), start=1):
+    for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape"), start=1):
+        if "\0" in line or not _is_in_unicode(line):
+            raise DataError(f"Line {number} of {path}{_NOT_UTF_8}")
         if not line.strip():
             continue
         try:
@@ -75,6 +80,15 @@ def _lines(stream: BinaryIO, path: Path, keys: set[str] | None = None) -> Iterat
         if not isinstance(record, dict):
             raise DataError(f"Line {number} of {path} is not a JSON object; write one object per line.")
         yield record
+
+
+def _is_in_unicode(line: str) -> bool:
+    """Whether every byte of a line could be decoded."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _column(values: list[Any]) -> pa.Array:

@@ -68,7 +68,7 @@ def settle_words(
     cells: pa.ChunkedArray,
     name: str,
     merge_labels: bool | None,
-    map_label: Mapping[str, str],
+    map_label: Mapping[str, str | None],
     keep: Collection[str] = (),
 ) -> tuple[pa.ChunkedArray, LabelWords]:
     """Apply what the user said about the labels, and find what nothing was said about.
@@ -78,9 +78,10 @@ def settle_words(
     cells : labels as texts
     name : of the column
     merge_labels : merge the spellings of one label; False keeps every label as it is; None was not said
-    map_label : other names for labels
+    map_label : other names for labels; None for a text such as ``<=50K=low``, to be divided where a label ends
     keep : labels that are classes, although they look like a word for "no label"
     """
+    map_label = _divided(map_label, cells, name)
     cells = _renamed(cells, map_label, name)
     counts = value_counts(cells)
     if merge_labels is False:
@@ -126,6 +127,38 @@ def keep_labels() -> str:
     """Write the option that takes every label as it is."""
     merge = option("merge_labels", True)
     return merge.replace("--merge", "--no-merge").replace("True", "False")
+
+
+def ways_to_divide(pair: str) -> list[tuple[str, str]]:
+    """What OLD=NEW may mean, since either may have an equals sign of its own.
+
+    Examples
+    --------
+    >>> ways_to_divide("Y=yes"), ways_to_divide("<=50K=low")
+    ([('Y', 'yes')], [('<', '50K=low'), ('<=50K', 'low')])
+    """
+    ways = [(pair[:at], pair[at + 1 :]) for at, mark in enumerate(pair) if mark == "="]
+    return [(old, new) for old, new in ways if old and new]
+
+
+def _divided(names: Mapping[str, str | None], cells: pa.ChunkedArray, column: str) -> dict[str, str]:
+    """Divide the texts of several equals signs where a label ends."""
+    labels = value_counts(cells) if None in names.values() else {}
+    divided: dict[str, str] = {}
+    for text, new in names.items():
+        ways = [(text, new)] if new is not None else [way for way in ways_to_divide(text) if way[0] in labels]
+        if not ways:
+            raise DataError(
+                f"{option('map_label')} {text!r} begins with no label of {column!r}; choose one of "
+                f"{some_of(sorted(labels))}."
+            )
+        old, new = ways[0]
+        if divided.setdefault(old, new) != new:
+            raise DataError(
+                f"{option('map_label')} gives {old!r} more than one value: {divided[old]} and {new}; leave all but one "
+                "out."
+            )
+    return divided
 
 
 def _renamed(cells: pa.ChunkedArray, names: Mapping[str, str], column: str) -> pa.ChunkedArray:

@@ -30,9 +30,9 @@ from dips._files.excel import read_sheet
 from dips._files.footer import without_footer
 from dips._files.json_lines import read_json_lines
 from dips._files.limits import bounded, check_metadata, check_workbook
+from dips._files.plain_types import with_plain_types
 from dips._files.sqlite import SUFFIXES as _SQLITE
 from dips._files.sqlite import address_of, is_address, read_sqlite
-from dips._files.values import is_text
 from dips._tools.files import expanded
 from dips._tools.wording import reason_of, shortened, some_of
 from dips.exceptions import DataError, InputTypeError
@@ -131,6 +131,7 @@ def read_table(
     skip_rows: int | None = None,
     wanted: Collection[str] = (),
     skip_below: int = 0,
+    to_the_end: bool = False,
 ) -> Table:
     """Read a file by its path, or take a pandas, polars or pyarrow table.
 
@@ -141,6 +142,7 @@ def read_table(
     skip_rows : lines above the header; None finds out
     wanted : names of columns that must be there; they tell which sheet is meant, and which line is the header
     skip_below : rows right below the header of a text or Excel file that are no rows of the table, such as units
+    to_the_end : every line is a row, also one that looks like a total
 
     Examples
     --------
@@ -161,9 +163,9 @@ def read_table(
         table = Table(_from_frame(data), _FRAME)
     else:
         raise InputTypeError(f"data must be a path, or a pandas, polars or pyarrow table; got a {type(data).__name__}.")
-    table.columns, notes = with_distinct_names(_decoded(table.columns))
+    table.columns, notes = with_distinct_names(with_plain_types(table.columns))
     table.notes += notes
-    if isinstance(data, str | Path) and is_made_by_hand(Path(data)):
+    if isinstance(data, str | Path) and is_made_by_hand(Path(data)) and not to_the_end:
         table.columns, notes = without_footer(table.columns, table.source)
         table.notes += notes
     if table.n_rows == 0:
@@ -302,18 +304,14 @@ def _from_series(series: Any) -> pa.Array:
     """A column of mixed types becomes text."""
     try:
         array = pa.Array.from_pandas(series)
+    except pa.ArrowNotImplementedError:
+        raise DataError(
+            f"Column {str(series.name)!r} holds {series.dtype} values; write them as numbers, texts or dates, or leave "
+            "the column out of the table."
+        ) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         array = pa.array([None if _is_missing(v) else str(v) for v in series], pa.string())
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
-
-
-def _decoded(columns: pa.Table) -> pa.Table:
-    """Return the table with categories that are no texts, such as numbers, as what they stand for."""
-    for at, kept in enumerate(columns.schema):
-        if pa.types.is_dictionary(kept.type) and not is_text(kept.type):
-            chunks = [chunk.dictionary_decode() for chunk in columns.column(at).chunks]
-            columns = columns.set_column(at, kept.name, pa.chunked_array(chunks, kept.type.value_type))
-    return columns
 
 
 def _is_missing(value: Any) -> bool:

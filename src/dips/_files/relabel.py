@@ -30,6 +30,8 @@ from dips.exceptions import DataError
 
 _VALUES = json.JSONDecoder()
 _BETWEEN_OBJECTS, _BETWEEN_PARTS = re.compile(r"[\s,\ufeff\[\]]*"), re.compile(r"[\s,:]*")
+_BOOLEANS = {"True": True, "true": True, "False": False, "false": False}  # JSON beside texts has small letters
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")  # 007 is a text
 _BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # decoders that name one leave the mark in place
 
 
@@ -206,20 +208,36 @@ def _in_feather(path: Path, compression: str, column: int, labels: Mapping[int, 
     with open_bytes(path, compression) as stream:
         table = pa.feather.read_table(pa.BufferReader(stream.read()))
     out = io.BytesIO()
-    pa.feather.write_feather(_with_labels(table, column, labels), out)
+    changed = _with_labels(table, column, labels)
+    pa.feather.write_feather(changed, out, compression="uncompressed" if _has_views(table.schema) else None)
     return out.getvalue()
 
 
+def _has_views(schema: pa.Schema) -> bool:
+    """Whether some texts are stored as polars has them, which it cannot read back where they are compressed."""
+    kinds = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in schema.types]
+    return any(pa.types.is_string_view(kind) or pa.types.is_binary_view(kind) for kind in kinds)
+
+
 def _with_labels(table: pa.Table, column: int, labels: Mapping[int, str | None]) -> pa.Table:
-    kind = table.schema.field(column).type
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    values = table.column(column).cast(plain).to_pylist()
+    field, before = table.schema.field(column), table.column(column)
+    plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     cells = pa.array(list(labels.values()), pa.string()).cast(plain).to_pylist()
+    values = before.to_pylist()
     for row, cell in zip(labels, cells, strict=True):
         values[row] = cell
-    changed = pa.array(values, plain)
-    changed = changed.dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else changed
-    return table.set_column(column, table.schema.field(column), changed)
+    changed = _encoded(values, before) if plain != field.type else pa.array(values, plain)
+    return table.set_column(column, field, changed)
+
+
+def _encoded(values: list[Any], before: pa.ChunkedArray) -> pa.Array:
+    """Categories as they were, in their order, and what is new after them."""
+    kept = [value for chunk in before.chunks for value in chunk.dictionary.to_pylist()]
+    categories = dict.fromkeys(value for value in [*kept, *values] if value is not None)
+    code = {value: k for k, value in enumerate(categories)}
+    codes = pa.array([None if value is None else code[value] for value in values], before.type.index_type)
+    named = pa.array(list(categories), before.type.value_type)
+    return pa.DictionaryArray.from_arrays(codes, named, ordered=before.type.ordered)
 
 
 def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], labels: Mapping[int, str | None]) -> bytes:
@@ -240,12 +258,12 @@ def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], lab
 
 
 def _like(old: Any, label: str | None) -> Any:
-    """The label as the kind of cell that was there: a number where it was one."""
+    """The label as the kind of cell that was there, if it can be one: beside booleans and numbers may be texts."""
     if label is None or isinstance(old, str) or old is None:
         return label
     if isinstance(old, bool):
-        return label == "True"
-    return int(label) if re.fullmatch(r"[+-]?\d+", label) else label
+        return _BOOLEANS.get(label, label)
+    return int(label) if _WHOLE_NUMBER.fullmatch(label) else label
 
 
 def _packed(content: bytes, compression: str, path: Path) -> bytes:

@@ -15,6 +15,7 @@ import pyarrow.parquet
 
 from dips._files.delimited import find_dialect, iterate_delimited
 from dips._files.limits import check_metadata
+from dips._files.plain_types import with_plain_types
 from dips._files.read import (
     PARQUET,
     TABS,
@@ -119,7 +120,7 @@ def _sampled(
     position = None
     for batch in batches:
         batch.validate(full=True)  # arrow takes a file's word for it, and follows offsets blindly
-        named, notes_of_names = with_distinct_names(pa.Table.from_batches([batch]))
+        named, notes_of_names = with_distinct_names(with_plain_types(pa.Table.from_batches([batch])))
         if not parts:
             notes = [*notes, *notes_of_names]
             position = named.column_names.index(target) if target in named.column_names else None

@@ -105,7 +105,7 @@ def read_target(
     n_more: int = 0,
     keep: tuple[str, ...] = (),
     merge_labels: bool | None = None,
-    map_label: Mapping[str, str] | None = None,
+    map_label: Mapping[str, str | None] | None = None,
     origin: LabelOrigin = IN_TABLE,
 ) -> Target:
     """Read labels and classes of a column; `n_more` rows without a label follow.

@@ -20,7 +20,7 @@ def texts(column: pa.ChunkedArray, keep: tuple[str, ...] = ()) -> pa.ChunkedArra
     if pa.types.is_boolean(column.type):
         return as_text(column)
     trimmed = pc.utf8_trim_whitespace(as_text(column))
-    missing = pa.array([word for word in MISSING if word not in keep])
+    missing = pa.array([word for word in MISSING if word not in keep], pa.string())
     return pc.if_else(pc.is_in(trimmed, missing), pa.scalar(None, pa.string()), trimmed)
 
 
@@ -39,6 +39,11 @@ def is_text(kind: pa.DataType) -> bool:
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column of this type holds numbers."""
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds bytes."""
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
 
 
 def is_time(kind: pa.DataType) -> bool:

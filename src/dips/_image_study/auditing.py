@@ -25,6 +25,7 @@ from dips._study.reviewing import notebook_review
 from dips._study.warning_log import PythonWarnings, WarningLog, issue
 from dips._tools.files import expanded, without_nan
 from dips._tools.observer import Observer
+from dips._tools.wording import counted
 from dips.vision import ImageClassifier
 from dips.vision._report import neighbours_of, samples_of
 
@@ -45,6 +46,11 @@ class ImageAudit(Pictured):
     classifier: ImageClassifier
     findings: ImageFindings = field(repr=False)
     folder: Path
+
+    def __repr__(self) -> str:
+        n_suspects = int((~self.suspects()["useful"]).sum())
+        found = f"{counted(int(self.findings.is_given.sum()), 'label')}, {n_suspects:,} suspect"
+        return f"Audit of {self.folder}: {found}; see suspects(), samples and write_report()"
 
     @cached_property
     def samples(self) -> pd.DataFrame:

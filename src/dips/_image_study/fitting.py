@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,7 @@ def _fit(
 ) -> ImageFindings:
     observer.message("reading", 0.0)
     album = read_album(folder, settings, observer)
+    settings = replace(settings, map_label=album.target.words.mapped)  # divided where labels end
     observer.on_data(album, {})
     split = images_to_hold_out(album, settings) if settings.holdout else None  # refused now, not after the work
     config = config_of(album, settings, command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -30,7 +31,7 @@ class ImageSettings:
     unlabeled_mark: tuple[str, ...] = ()
     keep_label: tuple[str, ...] = ()
     merge_labels: bool | None = None
-    map_label: dict[str, str] = field(default_factory=dict)
+    map_label: Mapping[str, str | None] = field(default_factory=dict)
     verified: str | None = None
     corrections: str | None = None
     network: str = "fast"

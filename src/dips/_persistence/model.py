@@ -341,7 +341,9 @@ def _plain(value: Any) -> Any:
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not path.exists():
-        raise ModelError(f"{folder} holds no model: it has no {_MANIFEST}.")
+        within = folder / "model"
+        remedy = f"; name the model of the run, {within}" if (within / _MANIFEST).exists() else ""
+        raise ModelError(f"{folder} holds no model: it has no {_MANIFEST}{remedy}.")
     record = read_record(path)
     if record.pop("sha256", None) != _checksum(record):
         raise ModelError(

@@ -96,7 +96,8 @@ function correctionsOf(data, corrected) {
   const { points, classes, unit } = data;
   const names = points.id_names ?? [];
   const isWhole = names.length === 1 && points.id.every((id) => !id.endsWith("…"));
-  const [header, key] = isWhole ? [[unit, names[0]], (i) => [points.row[i], points.id[i]]] : [[unit], (i) => [points.row[i]]];
+  const called = [unit, "given", "label"].includes(names[0]) ? `${names[0]} (input)` : names[0];
+  const [header, key] = isWhole ? [[unit, called], (i) => [points.row[i], points.id[i]]] : [[unit], (i) => [points.row[i]]];
   const lines = [...corrected].map(([i, answer]) => [...key(i), classes[points.label[i]], answersOf(classes)[answer]]);
   return [[...header, "given", "label"], ...lines];
 }

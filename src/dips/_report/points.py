@@ -14,7 +14,9 @@ import pyarrow as pa
 from dips._estimators.reasons import how_learned
 from dips._files.censored import signs
 from dips._files.columns import Column, named_sides
-from dips._files.values import is_text, texts
+from dips._files.read import Table
+from dips._files.row_keys import key_columns
+from dips._files.values import MISSING, is_text, texts
 from dips._report.findings import TableFindings
 from dips._tools.arrays import Array, Rows
 from dips._tools.wording import cut
@@ -204,8 +206,10 @@ def _shown_columns(findings: TableFindings) -> list[Column]:
 def _ids(findings: TableFindings, rows: Rows) -> list[str]:
     if not findings.ids:
         return []
-    columns = [findings.table.columns[name].take(pa.array(rows)).to_pylist() for name in findings.ids]
-    return [" · ".join(short(v) for v in values) for values in zip(*columns, strict=True)]
+    taken = Table(findings.table.columns.select(findings.ids).take(pa.array(rows)), findings.table.source)
+    keys = key_columns(taken, keep=MISSING)  # as corrections that the page saves are read back
+    columns = [keys[name] if name in keys else taken.columns[name].to_pylist() for name in findings.ids]
+    return [" · ".join(short(cell) for cell in cells) for cells in zip(*columns, strict=True)]
 
 
 def _values(findings: TableFindings, column: Column, rows: Rows) -> dict[str, Any]:
@@ -225,8 +229,14 @@ def readable(column: Column, raw: pa.ChunkedArray) -> list[Any]:
         return [None if np.isnan(first) else f"{short(first)}/{short(second)}" for first, second in values.tolist()]
     if column.kind == "date":
         has_time = bool((values.dropna().dt.normalize() != values.dropna()).any())
-        return [None if pd.isna(v) else v.strftime("%Y-%m-%d %H:%M" if has_time else "%Y-%m-%d") for v in values]
+        return [None if pd.isna(v) else _day(v, has_time) for v in values]
     return values.to_pylist()
+
+
+def _day(moment: pd.Timestamp, with_time: bool = False) -> str:
+    """A day, with the minute if that is asked for; also after the year 9999, of which strftime knows nothing."""
+    day, time = moment.isoformat(" ").split(" ")
+    return f"{day} {time[:5]}" if with_time else day
 
 
 def sides(column: Column, raw: pa.ChunkedArray) -> list[tuple[str, str, list[Any]]]:
@@ -275,7 +285,7 @@ def middle(column: Column, raw: pa.ChunkedArray) -> str:
         return "/".join(short(float(side)) for side in np.median(known, axis=0)) if len(known) else ""
     if column.kind == "date":
         known = values.dropna()
-        return known.sort_values().iloc[known.size // 2].strftime("%Y-%m-%d") if known.size else ""
+        return _day(known.sort_values().iloc[known.size // 2]) if known.size else ""
     if column.kind == "text":
         return ""
     counts = values.drop_null().value_counts()

@@ -8,6 +8,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from dips._files.relabel import can_be_relabeled, relabeled
 from dips._persistence.export import to_csv
 from dips._review.decisions import Answer
 from dips._review.desk import Desk
-from dips._review.material import CORRECTION, Material, SourceFile
+from dips._review.material import CORRECTION, Material
 from dips._review.store import KEEP, UNLABELED, Event
 from dips._tools.files import make_folder, write_whole
-from dips.exceptions import ReviewError
+from dips._tools.names import apart_from
+from dips._tools.wording import option
+from dips.exceptions import OutputError, ReviewError
 
-_RESERVED = ("image", *CORRECTION)
+_TAKEN = (IMAGE, *CORRECTION)
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ def corrections_frame(desk: Desk) -> pd.DataFrame:
         lines[row] = said | {name: getattr(answer.event, name) for name in ("reviewer", "time")}
     rows = sorted(lines)
     frame = pd.DataFrame([lines[row] for row in rows], columns=list(CORRECTION), dtype=object)
-    for place, name in enumerate((n for n in m.key_names if n not in _RESERVED), start=1):
-        frame.insert(place, name, [m.keys[name][row] for row in rows])
+    for place, (name, called) in enumerate(apart_from(m.key_names, taken=_TAKEN).items(), start=1):
+        frame.insert(place, called, [m.keys[name][row] for row in rows])
     return frame.rename(columns={"row": IMAGE}) if m.unit == IMAGE else frame
 
 
@@ -99,25 +102,29 @@ def corrected_files(desk: Desk) -> list[tuple[str, bytes]]:
     changes = {row: None if label == UNLABELED else label for row, label in said.items() if label != KEEP}
     changes |= {row: a.label for row, a in desk.decisions.settled().items() if a.is_wrong}
     files = []
-    for source in m.sources:
+    for source, name in zip(m.sources, corrected_names([Path(source.path) for source in m.sources]), strict=True):
         of_file = {
             row - 1 - source.first: None if label is None else spelled.get(label, label)
             for row, label in changes.items()
             if source.first <= row - 1 < source.first + source.n_rows
         }
         content = relabeled(Path(source.path), m.target, of_file, source.sheet, source.skip_rows, source.skip_below)
-        files.append((_corrected_name(source), content))
+        files.append((name, content))
     return files
 
 
-def write_all(desk: Desk, folder: Path) -> list[Path]:
-    """Write everything that can be exported to a folder; return the files."""
-    make_folder(folder)
+def write_all(desk: Desk, folder: Path, force: bool = False) -> list[Path]:
+    """Write everything that can be exported to a folder; return the files. Existing ones are replaced by `force`."""
     made = [export.make(desk) for export in EXPORTS if export.is_possible(desk.material) and export.name != "table"]
     made += corrected_files(desk) if _can_be_corrected(desk.material) else []
-    for name, content in made:
-        write_whole(folder / name, content)
-    return [folder / name for name, _ in made]
+    make_folder(folder)
+    paths = [folder / name for name, _ in made]
+    there = next((path for path in paths if path.exists()), None)
+    if there is not None and not force:
+        raise OutputError(f"{there} exists already; choose another folder, or replace it with {option('force', True)}.")
+    for path, (_, content) in zip(paths, made, strict=True):
+        write_whole(path, content)
+    return paths
 
 
 def _correction(answer: Answer, classes: list[str]) -> str:
@@ -136,9 +143,27 @@ def _spellings(m: Material) -> dict[str, str]:
     return {label: counts.most_common(1)[0][0] for label, counts in written.items()}
 
 
-def _corrected_name(source: SourceFile) -> str:
-    stem, _, suffixes = Path(source.path).name.partition(".")
-    return f"{stem}_corrected.{suffixes}"
+def corrected_names(paths: list[Path]) -> list[str]:
+    """What the corrected files are called: by their folders, too, where several have one name, and else by a number.
+
+    Examples
+    --------
+    >>> corrected_names([Path("a/data.csv"), Path("b/data.csv"), Path("b/more.csv.gz")])
+    ['a_data_corrected.csv', 'b_data_corrected.csv', 'more_corrected.csv.gz']
+    """
+    counts = Counter(path.name.lower() for path in paths)  # some file systems take capitals for small letters
+    names: list[str] = []
+    for path in paths:
+        stem, _, suffixes = path.name.partition(".")
+        if counts[path.name.lower()] > 1 and (folder := path.parent.resolve().name):
+            stem = f"{folder}_{stem}"
+        called, taken = f"{stem}_corrected.{suffixes}", {name.lower() for name in names}
+        for n in count(2):
+            if called.lower() not in taken:
+                break
+            called = f"{stem}_corrected_{n}.{suffixes}"
+        names.append(called)
+    return names
 
 
 def _can_be_corrected(m: Material) -> bool:

@@ -21,12 +21,14 @@ from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
 from dips._files.stacking import stacked
 from dips._files.target import Target, read_target
+from dips._files.values import is_bytes
 from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
 from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, single_columns
+from dips._study.metrics import COST
 from dips._study.reviewed import labels_after_review
 from dips._study.settings import Settings
 from dips._study.told import read_told, told_notes
@@ -73,10 +75,13 @@ class StudyData:
         """Columns that predict the label almost alone."""
         return single_columns(self.leaks)
 
-    def label_notes(self, metric: str) -> list[str]:
-        """Sentences on what these labels mean for the models that learn them."""
+    def label_notes(self, metric: str, has_costs: bool = False) -> list[str]:
+        """Sentences on what these labels, and costs of missing them, mean for the models that learn them."""
         of_pairs = [leak.sentence() for leak in self.leaks if len(leak.columns) > 1]
-        return imbalance_notes(self.target, metric) + of_pairs
+        with_costs = option("metric", COST)
+        said = f"The costs decide neither which model is kept nor what it predicts; with {with_costs} they do both."
+        of_costs = [said] if has_costs and metric != COST else []
+        return imbalance_notes(self.target, metric) + of_pairs + of_costs
 
     def to_json(self) -> dict[str, Any]:
         """Everything that was found out, or guessed, while reading; plain data."""
@@ -172,10 +177,19 @@ def understand_columns(table: Table, settings: Settings) -> Schema:
                     f"{option(role)} names {name!r}, which is not a column besides the target; choose from "
                     f"{some_of(other for other in table.names if other != settings.target)}."
                 )
+            if role != "drop" and not (role == "type" and settings.type[name] in ("id", "ignore")):
+                _refuse_unreadable(role, name, table.columns[name].type)
     schema = understand(table, (*settings.drop, *marks, settings.target), settings.id, settings.type, settings.group)
     schema.columns = [c for c in schema.columns if c.name != settings.target]
     table.notes += about_first_row(table, schema)
     return schema
+
+
+def _refuse_unreadable(role: str, name: str, kind: pa.DataType) -> None:
+    if pa.types.is_nested(kind) or (role == "verified" and is_bytes(kind)):
+        raise DataError(
+            f"{option(role)} names {name!r}, which holds {kind} values; name a column of numbers, texts or dates."
+        )
 
 
 def _read_unlabeled(data: Any, settings: Settings, wanted: set[str], observer: Observer) -> Table:

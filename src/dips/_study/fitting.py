@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -202,6 +202,7 @@ def _fit(
     began = time.monotonic()
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled, observer)
+    checked = replace(checked, map_label=study.target.words.mapped)  # divided where labels end
     read_costs(checked.costs, study.target.classes)  # refused now, not after the work
     split = hold_out(study.given, checked, study.groups, now=study.target)
     validation_folds(study.target.codes, split, checked)  # refused now, too
@@ -213,7 +214,7 @@ def _fit(
     X = preparation.encode(study.table)
     check = LeakCheck(preparation, X, study.target.codes, split.train, checked.seed, study.groups)
     study.leaks = check.leaks()
-    study.table.notes += study.label_notes(checked.metric)
+    study.table.notes += study.label_notes(checked.metric, bool(checked.costs))
     observer.on_data(study, study.leaks_alone)
 
     config = _config(study, checked, command)

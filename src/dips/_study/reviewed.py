@@ -8,8 +8,9 @@ import numpy as np
 
 from dips._data.labels import UNLABELED
 from dips._data.verified import Verified
-from dips._files.corrections import Corrections, key_columns
+from dips._files.corrections import Corrections
 from dips._files.read import Table
+from dips._files.row_keys import key_columns
 from dips._files.target import Target, refuse_unusable
 from dips._tools.arrays import Array
 from dips._tools.wording import counted, option

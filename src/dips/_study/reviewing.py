@@ -17,8 +17,9 @@ import pandas as pd
 from dips._estimators.reasons import IMAGE
 from dips._estimators.suspicion import check_order
 from dips._files.columns import Schema
-from dips._files.corrections import key_columns, read_corrections
+from dips._files.corrections import read_corrections
 from dips._files.read import Table, read_table
+from dips._files.row_keys import key_columns
 from dips._files.sqlite import is_address
 from dips._files.target import Target
 from dips._report import TableFindings, render, summarize

@@ -32,6 +32,7 @@ class Scores:
     baseline : the most frequent label, and the accuracy of always answering it
     recall : share of the rows of each class that were found
     unknown : labels that the model does not know; their rows are not scored
+    metric : the one that decided in the run
     """
 
     n: int
@@ -39,12 +40,14 @@ class Scores:
     baseline: dict[str, Any]
     recall: dict[str, float]
     unknown: list[str]
+    metric: str = ""
 
     def sentences(self) -> list[str]:
         """Say it."""
         if not self.n:
             return [f"The model does not know the labels in the file ({', '.join(self.unknown[:5])}): no score."]
-        told = [f"{title_of(k)} {amount_with_range(k, v)}" for k, v in self.metrics.items() if k in _TOLD]
+        listed = (*_TOLD, self.metric)
+        told = [f"{title_of(k)} {amount_with_range(k, v)}" for k, v in self.metrics.items() if k in listed]
         recalls = some_of(beside(name, f"{100 * share:.0f} %") for name, share in self.recall.items())
         always = f"always '{self.baseline['label']}' would have an accuracy of {100 * self.baseline['accuracy']:.1f} %"
         said = [
@@ -97,6 +100,7 @@ def score_predictions(
         baseline={"label": model.classes[int(counts.argmax())], "accuracy": float(counts.max() / codes.size)},
         recall={str(c): float((decided == k)[codes == k].mean()) for k, c in enumerate(model.classes) if counts[k]},
         unknown=unknown,
+        metric=settings.get("metric", ""),
     )
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from dips._estimators.learners import resolve_labeler
 from dips._estimators.suspicion import ORDERS
 from dips._files.declared import read_types
+from dips._files.label_words import ways_to_divide
 from dips._study.metrics import COST, find_metric
 from dips._tools.wording import option
 from dips.backbones._registry import default_names
@@ -45,7 +46,8 @@ _COLUMNS, _LABELS = ("id", "drop"), ("unlabeled_mark", "keep_label", "trust_labe
 class Settings:
     """Everything that decides the result of a study, besides the data; :func:`dips.fit` says what each setting means.
 
-    None stands for what is detected or not limited. :meth:`checked` settings hold plain data, ready for JSON.
+    None stands for what is detected or not limited, and in `map_label` for a text such as ``<=50K=low``, which labels
+    will divide. :meth:`checked` settings hold plain data, ready for JSON.
     """
 
     target: str
@@ -55,7 +57,7 @@ class Settings:
     group: str | None = None
     unlabeled_mark: tuple[str, ...] = ()
     merge_labels: bool | None = None
-    map_label: Mapping[str, str] = field(default_factory=dict)
+    map_label: Mapping[str, str | None] = field(default_factory=dict)
     sheet: str | int | None = None
     skip_rows: int | None = None
     skip_below: int = 0
@@ -179,7 +181,7 @@ class Settings:
         error = self.reviewer_error
         if error is not None and not 0 <= error < 0.5:
             raise SettingsError(
-                f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error:g}."
+                f"{option('reviewer_error')} is the share of wrong answers, from 0 to below 0.5; got {error!r}."
             )
 
     def _check_curator_believes(self) -> None:
@@ -210,9 +212,11 @@ def believes(curator: str) -> bool:
 
 
 def several(names: Any) -> tuple[str, ...]:
-    """Return names as a tuple; a text is one name, and so is a number; None is none."""
+    """Return names as a tuple; a text, a number and an array without a dimension are one name, None is none."""
     if names is None:
         return ()
+    if getattr(names, "ndim", None) == 0:
+        names = names.item()
     return tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
 
 
@@ -222,10 +226,17 @@ def _written(label: Any) -> str:
 
 
 def merged_names(
-    merge: bool | Mapping[str, str] | None, names: Mapping[str, str] | Iterable[str]
-) -> tuple[bool | None, dict[str, str]]:
-    """Return whether to merge spellings, and other names for labels; a mapping says which to merge."""
-    others = _pairs("map_label", names)
+    merge: bool | Mapping[str, str] | None, names: Mapping[str, str | None] | Iterable[str]
+) -> tuple[bool | None, dict[str, str | None]]:
+    """Return whether to merge spellings, and other names for labels; a mapping says which to merge.
+
+    A text that can be divided in several ways has no value yet: labels will tell.
+    """
+    given = names.items() if isinstance(names, Mapping) else [(text, None) for text in several(names)]
+    open_ones = [old for old, new in given if new is None and len(ways_to_divide(str(old))) > 1]
+    told = [(old, new) for old, new in given if old not in open_ones]
+    settled = _pairs("map_label", {old: new for old, new in told if new is not None})
+    others = settled | _pairs("map_label", [old for old, new in told if new is None]) | dict.fromkeys(open_ones)
     return (None, {**merge, **others}) if isinstance(merge, Mapping) else (merge, others)
 
 
@@ -243,7 +254,8 @@ def _pairs(
     """Return a mapping, from one or from texts such as ``Y=yes``, divided at the first "=" or at the last."""
     if isinstance(given, Mapping):
         return {_written(old): str(new) for old, new in given.items()}
-    pairs = [pair.rpartition("=") if at_last else pair.partition("=") for pair in several(given)]
+    texts = [pair if isinstance(pair, str) else repr(pair) for pair in several(given)]
+    pairs = [pair.rpartition("=") if at_last else pair.partition("=") for pair in texts]
     for old, mark, new in pairs:
         if not (old and mark and new):
             raise SettingsError(f"{option(name)} takes {form}; got {old + mark + new!r}.")

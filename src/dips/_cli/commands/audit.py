@@ -31,7 +31,7 @@ def audit(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page (.html) with the map of all labels here.")
     ] = None,
-    top: Annotated[int, typer.Option(help="How many suspects to print.")] = 20,
+    top: Annotated[int, typer.Option(min=0, help="How many suspects to print.")] = 20,
     every_row: Annotated[bool, typer.Option("--all", help="Write every row to --out, not only suspects.")] = False,
     fail_above: Annotated[
         float | None,
@@ -134,7 +134,7 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     remarks().say_notes(judged.findings.notes)
     summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
     output().say(summary)
-    if len(suspects):
+    if len(suspects) and top:
         print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
     for said in (f"{worth}." if worth else first_looks(judged.interval), what_to_tell(judged.interval, settings)):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import output, remarks
 from dips.exceptions import ReviewError
@@ -46,6 +47,7 @@ def review(
     export: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write all results to this folder, and start no server.")
     ] = None,
+    force: o.Force = False,
     demo: Annotated[bool, typer.Option("--demo", help="Try it on a small table whose wrong labels are known.")] = False,
 ) -> None:
     """Look at the suspects one by one in a browser.
@@ -69,7 +71,7 @@ def review(
     if export is not None:
         with whole(opened):
             desk = desk_of_run(opened, data)
-        for path in write_all(desk, export):
+        for path in write_all(desk, export, force):
             output().say(f"Written: {path}")
         return
     with whole(opened):
