@@ -51,9 +51,9 @@ class LabelAudit(Pictured):
     findings: TableFindings
 
     def __repr__(self) -> str:
-        n_labels = int(self.samples["given_label"].notna().sum())
-        found = f"{counted(n_labels, 'label')}, {len(self.suspects()):,} suspect"
-        return f"LabelAudit of {found}; see suspects() and samples"
+        target = self.findings.target
+        found = f"{counted(int(target.counts.sum()), 'label')}, {len(self.suspects()):,} suspect"
+        return f"Audit of {target.name!r}: {found}; see suspects(), samples and write_report()"
 
     @property
     def samples(self) -> pd.DataFrame:
