@@ -29,7 +29,7 @@ _OFFSET_PRECISION = 4.0  # of its class offsets around 0
 _MIN_SLOPE, _MAX_SLOPE = 0.02, 6.0
 _HEARD = 1e-3  # hypotheses that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
-_ROWS_OF_KIND, _ROWS_OF_RANGE = 2_000, 4_000  # with more, what teachers misjudge weighs more than chance
+_ROWS_OF_KIND, _ROWS_OF_RANGE = 1_000, 4_000  # with more, what teachers misjudge weighs more than chance
 
 
 @dataclass(frozen=True)
