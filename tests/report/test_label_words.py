@@ -174,6 +174,13 @@ def test_probabilities_that_are_worse_are_said_to_be():
     assert "probabilities are worse" not in " ".join(score_sentences(compared(0.3)))
 
 
+def test_on_wrong_labels_log_loss_does_not_say_whose_probabilities_are_worse():
+    said = " ".join(score_sentences(compared(-0.3, labels={"share_wrong": 0.1})))
+    assert "probabilities are worse" not in said
+    assert "does not say whose probabilities are nearer to the truth" in said
+    assert "are wrong, too" not in " ".join(score_sentences(compared(0.3, labels={"share_wrong": 0.1})))
+
+
 def test_models_are_not_compared_on_a_handful_of_rows():
     told, *_ = score_sentences(compared(-0.3, rows={"test": 4}))
     assert told == "Only 4 rows were held out, too few to tell which model is better."

@@ -29,7 +29,8 @@ _OFFSET_PRECISION = 4.0  # of its class offsets around 0
 _MIN_SLOPE, _MAX_SLOPE = 0.02, 6.0
 _HEARD = 1e-3  # hypotheses that are less probable are left out of what is believed
 _INTERVAL_DROP = 3.84  # twice the 1.92 nats of independent rows: out-of-fold answers share their training rows
-_ROWS_OF_KIND, _ROWS_OF_RANGE = 1_000, 4_000  # with more, what teachers misjudge weighs more than chance
+_ROWS_OF_RANGE = 4_000  # with more, what teachers misjudge weighs more than chance
+_ROWS_OF_KIND = 2_000  # the same for the kind of noise, with classes as frequent as the rarest
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,9 @@ def estimate_noise(
         hypotheses = make_told_hypotheses(as_given, n_classes, known)
     panels = calibrate_panels(answers, labels, hypotheses, rng, verified)
     log_likelihood = np.array([p.log_likelihood + h.log_counts for p, h in zip(panels, hypotheses, strict=True)])
-    n_rows = rows_of_estimate(np.bincount(labels, minlength=n_classes))
-    trust = min(1.0, _ROWS_OF_KIND / n_rows) if known is None else 1.0
+    counts = np.bincount(labels, minlength=n_classes)
+    n_rows = rows_of_estimate(counts)
+    trust = _trust_in_kind(counts * n_rows / labels.size) if known is None else 1.0
     probability = posterior(hypotheses, log_likelihood, trust)
     range_of, rates = _range_of_even if known is None else _range_of_all, np.array([h.rate for h in hypotheses])
     low, high = range_of(hypotheses, log_likelihood * min(1.0, _ROWS_OF_RANGE / n_rows))
@@ -154,6 +156,15 @@ def calibrate_panels(
             panel, ends[each.kind] = _calibrate_panel(said, usual, seen, each.frequencies, starts)
             panels.append(panel)
     return panels
+
+
+def _trust_in_kind(counts: Array) -> float:
+    """Return the share of the evidence for uneven noise that counts, for so many rows of each class (C,).
+
+    Where all classes have thousands of rows, what teachers misjudge of a class looks like noise of that class, the more
+    certainly the more rows there are. A few rows of a rare class cannot be so misleading.
+    """
+    return float(min(1.0, (_ROWS_OF_KIND / (counts.size * counts[counts > 0].min())) ** 2))
 
 
 def rows_of_estimate(counts: Array) -> int:

@@ -11,6 +11,7 @@ from dips._tools.wording import counted, option, some_of
 _TOLD = ("log_loss", "roc_auc", "balanced_accuracy", "accuracy", "cost")
 _CLEAR = 2  # standard errors
 _ENOUGH = 30  # rows, to compare models on them
+_DIRTY = 0.03  # of the labels, estimated to be wrong
 
 
 def score_sentences(summary: dict[str, Any]) -> list[str]:
@@ -29,14 +30,24 @@ def score_sentences(summary: dict[str, Any]) -> list[str]:
         told = [_against(k, chosen["test"], plain["test"]) for k in names]
         sentences.append(f"Compared with the plain model on the held-out rows: {'; '.join(told)}.")
         if chosen["test"]["log_loss"]["gain"]["high"] < 0:
-            sentences.append(
-                "The kept model's probabilities are worse than the plain one's, though its answers may be better: "
-                f"where you need probabilities, keep the plain model ({option('keep', 'plain')}), or decide by log "
-                f"loss ({option('metric', 'log_loss')})."
-            )
+            sentences.append(_worse_probabilities(summary))
     sentences += _where_errors_are_known(summary, chosen) + _on_verified(summary, chosen)
     is_plain = chosen["name"] == "plain"
     return sentences + _recall_sentences(summary["quality"], is_plain) + _simplest(summary, chosen)
+
+
+def _worse_probabilities(summary: dict[str, Any]) -> str:
+    """Say what a clearly higher log loss on the held-out labels means: little, where some of these are wrong."""
+    if (summary.get("labels", {}).get("share_wrong") or 0) > _DIRTY:
+        return (
+            "Some of the held-out labels are wrong, too, and on these the log loss is lower for probabilities that "
+            "expect the errors. So it does not say whose probabilities are nearer to the truth; verified labels would."
+        )
+    return (
+        "The kept model's probabilities are worse than the plain one's, though its answers may be better: where you "
+        f"need probabilities, keep the plain model ({option('keep', 'plain')}), or decide by log loss "
+        f"({option('metric', 'log_loss')})."
+    )
 
 
 def _against(metric: str, chosen: dict[str, Any], plain: dict[str, Any]) -> str:
