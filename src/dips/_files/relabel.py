@@ -26,6 +26,7 @@ from dips._files.delimited import Dialect, find_dialect
 from dips._files.excel import read_sheet
 from dips._files.read import EXCEL, FEATHER, JSON, PARQUET, TABS, is_delimited, kind_of, open_bytes, read_table
 from dips._files.sqlite import is_address
+from dips._files.values import is_text
 from dips.exceptions import DataError
 
 _VALUES = json.JSONDecoder()
@@ -222,7 +223,9 @@ def _has_views(schema: pa.Schema) -> bool:
 def _with_labels(table: pa.Table, column: int, labels: Mapping[int, str | None]) -> pa.Table:
     field, before = table.schema.field(column), table.column(column)
     plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    cells = pa.array(list(labels.values()), pa.string()).cast(plain).to_pylist()
+    cells = list(labels.values())
+    if not is_text(plain):
+        cells = pa.array(cells, pa.string()).cast(plain).to_pylist()
     values = before.to_pylist()
     for row, cell in zip(labels, cells, strict=True):
         values[row] = cell
