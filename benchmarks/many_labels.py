@@ -35,6 +35,7 @@ OTHERS = (
     "banana", "compas", "credit", "fars", "kr-vs-k", "letter", "marketing", "page-blocks", "penbased", "ring",
     "spambase", "texture", "twonorm",
 )  # fmt: skip
+LITTLE_LEARNED = ("kr-vs-k", "letter")  # by small trees
 PUBLIC = ("adult", "blog", "compas", "credit", "higgs")
 MODELS = {f"{size}, {kind}": (size, kind) for size in ("small", "larger") for kind in ("plain", "default")}
 
@@ -103,8 +104,10 @@ def summary(records: pd.DataFrame, names: tuple[str, ...]) -> pd.DataFrame:
         lines.append(
             {"labels": f"{asked:,}", "flipped": f"{100 * flipped:.0f} %", "tables": len(rows)}
             | {name: f"{rows[f'accuracy: {name}'].mean():.1f}" for name in MODELS}
+            | {"small: default over plain": gain(rows, "small, default", "small, plain")}
             | {"larger: default over plain": gain(rows, "larger, default", "larger, plain")}
             | {"default: larger over small": gain(rows, "larger, default", "small, default")}
+            | {"larger default over small plain": gain(rows, "larger, default", "small, plain")}
         )
     return pd.DataFrame(lines).set_index("labels")
 
@@ -116,7 +119,13 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     records = measure_all(arguments.only, arguments.out)
-    for title, names in (("Tables that the size was chosen on", CHOSEN_ON), ("Other tables", OTHERS)):
+    titled = {
+        "Tables that the size was chosen on": CHOSEN_ON,
+        "Other tables": OTHERS,
+        f"Other tables without {' and '.join(LITTLE_LEARNED)}": tuple(t for t in OTHERS if t not in LITTLE_LEARNED),
+        "All tables": CHOSEN_ON + OTHERS,
+    }
+    for title, names in titled.items():
         if records["table"].isin(names).any():
             show(f"{title}: accuracy in percent; gains in points, and change of the log loss", summary(records, names))
     each = records.assign(gain=records["accuracy: larger, default"] - records["accuracy: larger, plain"])

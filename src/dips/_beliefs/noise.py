@@ -120,13 +120,14 @@ def estimate_noise(
         as_given = labels if verified is None else verified.first_known(labels)
         hypotheses = make_told_hypotheses(as_given, n_classes, known)
     panels = calibrate_panels(answers, labels, hypotheses, rng, verified)
-    log_likelihood = np.array([p.log_likelihood + h.log_counts for p, h in zip(panels, hypotheses, strict=True)])
+    of_answers = np.array([panel.log_likelihood for panel in panels])
+    of_counts = np.array([h.log_counts for h in hypotheses])
     counts = np.bincount(labels, minlength=n_classes)
     n_rows = rows_of_estimate(counts)
     trust = _trust_in_kind(counts * n_rows / labels.size) if known is None else 1.0
-    probability = posterior(hypotheses, log_likelihood, trust)
+    probability = posterior(hypotheses, of_answers + of_counts, trust)
     range_of, rates = _range_of_even if known is None else _range_of_all, np.array([h.rate for h in hypotheses])
-    low, high = range_of(hypotheses, log_likelihood * min(1.0, _ROWS_OF_RANGE / n_rows))
+    low, high = range_of(hypotheses, of_answers * min(1.0, _ROWS_OF_RANGE / n_rows) + of_counts)
     mean = float(probability @ rates)
     return NoiseRate(mean, min(low, mean), max(high, mean), hypotheses, probability), panels
 
