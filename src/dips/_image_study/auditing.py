@@ -20,7 +20,7 @@ from dips._image_study.waiting import tell_how_long
 from dips._report import ImageFindings, render, summarize_images
 from dips._review.notebook import NotebookReview
 from dips._review.pictures import material_of_pictures
-from dips._study.pictured import Pictured
+from dips._study.pictured import Audited
 from dips._study.reviewing import notebook_review
 from dips._study.warning_log import PythonWarnings, WarningLog, issue
 from dips._tools.files import expanded, without_nan
@@ -31,7 +31,7 @@ from dips.vision._report import neighbours_of, samples_of
 
 
 @dataclass(frozen=True)
-class ImageAudit(Pictured):
+class ImageAudit(Audited):
     """The labels of images, judged.
 
     A notebook shows it as a short page; :meth:`plot_map` and :meth:`plot_curves` draw with matplotlib.
@@ -56,16 +56,6 @@ class ImageAudit(Pictured):
     def samples(self) -> pd.DataFrame:
         """Data frame, one row per image."""
         return samples_of(self.findings)
-
-    @property
-    def share_wrong(self) -> float | None:
-        """Estimated share of wrong labels, where the curator estimates it."""
-        return self.findings.noise_rate
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Lowest and highest share that explain the labels nearly as well, where the curator gives them."""
-        return self.findings.noise_interval
 
     @cached_property
     def summary(self) -> dict[str, Any]:

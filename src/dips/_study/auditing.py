@@ -22,7 +22,7 @@ from dips._study.data import StudyData, read_data
 from dips._study.judging import share_wrong, uneven_values, watched_model
 from dips._study.leaks import LeakCheck
 from dips._study.outliers import find_outliers
-from dips._study.pictured import Pictured
+from dips._study.pictured import Audited
 from dips._study.reviewing import review_findings
 from dips._study.settings import Settings
 from dips._study.warning_log import TableWarnings, WarningLog, caught_warnings, issue
@@ -34,7 +34,7 @@ from dips.exceptions import InputError
 
 
 @dataclass(frozen=True, repr=False)
-class LabelAudit(Pictured):
+class LabelAudit(Audited):
     """The labels of a table, judged.
 
     A notebook shows it as a short page; :meth:`plot_map`, :meth:`plot_curves` and :meth:`plot_calibration` draw with
@@ -59,16 +59,6 @@ class LabelAudit(Pictured):
     def samples(self) -> pd.DataFrame:
         """The account of every row."""
         return self.findings.account
-
-    @property
-    def share_wrong(self) -> float | None:
-        """Estimated share of wrong labels, where the curator estimates it."""
-        return self.findings.noise_rate
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Lowest and highest share that explain the labels nearly as well, where the curator gives them."""
-        return self.findings.noise_interval
 
     @cached_property
     def summary(self) -> dict[str, Any]:

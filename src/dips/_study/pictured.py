@@ -76,3 +76,19 @@ class Pictured:
         labels = [self.summary["classes"][points["label"][k]] for k in positions]
         names = [f"row {row}: {label}" for row, label in zip(chosen, labels, strict=True)]
         return draw_curves(curves[positions], names, ax)
+
+
+class Audited(Pictured):
+    """Labels that were judged, and the findings about them."""
+
+    findings: Any
+
+    @property
+    def share_wrong(self) -> float | None:
+        """Estimated share of wrong labels, where the curator estimates it."""
+        return self.findings.noise_rate
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Lowest and highest share that explain the labels nearly as well, where the curator gives them."""
+        return self.findings.noise_interval
