@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from dips._files import read_table
+from dips.exceptions import DataError
 
 ROWS = ["id;age;ward;outcome", "007;50;a;ill", "008;61;b;", "009;70;;well"]
 
@@ -130,3 +131,9 @@ def test_any_number_of_empty_rows_is_left_out(tmp_path):
     table = read(tmp_path, *[";;;"] * 200)
     assert table.n_rows == 3
     assert table.notes == [f"The last 200 rows of {table.source} are no rows of the table and are left out."]
+
+
+def test_to_leave_out_all_rows_below_the_header_is_refused_as_that(tmp_path):
+    (tmp_path / "table.csv").write_text("\n".join(ROWS) + "\n")
+    with pytest.raises(DataError, match="but no rows; leave out fewer below it than 99"):
+        read_table(tmp_path / "table.csv", skip_below=99)

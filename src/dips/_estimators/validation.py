@@ -82,6 +82,8 @@ def check_groups(groups: Any, n: int) -> Array | None:
         raise InputError(f"groups must hold the group of every row of X, {n} of them; got {np.shape(groups)}.")
     codes, distinct = pd.factorize(np.asarray(groups, dtype=object))
     missing = codes < 0
+    if len(distinct) == 1 and not missing.any():
+        raise InputError(f"groups has one value in all rows, {distinct[0]!r}; give what tells groups apart.")
     codes[missing] = len(distinct) + np.arange(missing.sum())
     return np.asarray(codes)
 

@@ -169,7 +169,8 @@ def read_table(
         table.columns, notes = without_footer(table.columns, table.source)
         table.notes += notes
     if table.n_rows == 0:
-        raise DataError(f"{table.subject} has a header ({', '.join(table.names[:5])}) but no rows; add some.")
+        remedy = f"leave out fewer below it than {skip_below:,}" if skip_below else "add some"
+        raise DataError(f"{table.subject} has a header ({', '.join(table.names[:5])}) but no rows; {remedy}.")
     return table
 
 
