@@ -132,7 +132,7 @@ def test_every_row_needs_a_group():
     X, y = make_quadrants(40, random_state=0)
     with pytest.raises(ValueError, match=r"groups must hold the group of every row of X, 40 of them; got \(39,\)"):
         CuratedClassifier(random_state=0).fit(X, y, groups=np.arange(39))
-    with pytest.raises(ValueError, match="groups has one value in all rows, 'P1'; give what tells groups apart"):
+    with pytest.raises(ValueError, match="groups has one value in all rows, P1; give what tells groups apart"):
         CuratedClassifier(random_state=0).fit(X, y, groups=["P1"] * 40)
 
 

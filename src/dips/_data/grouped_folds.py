@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
 
 from dips._tools.arrays import Array, Rows
+
+
+def group_codes(values: Any) -> Array:
+    """Return a code for every value; a row without a value is a group of its own.
+
+    Examples
+    --------
+    >>> group_codes(["P7", None, "P7", None]).tolist()
+    [0, 1, 0, 2]
+    """
+    codes, distinct = pd.factorize(np.asarray(values, dtype=object))
+    missing = codes < 0
+    codes[missing] = len(distinct) + np.arange(missing.sum())
+    return np.asarray(codes)
 
 
 def grouped_folds(labels: Array, groups: Array, n_folds: int, order: Rows) -> Array:

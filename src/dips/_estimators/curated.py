@@ -48,8 +48,8 @@ class CuratedClassifier(CuratingClassifier):
     ----------
     estimator : classifier, default=None
         The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
-        training need one that is trained step by step. None is XGBoost, slow and
-        shallow for a few hundred labels, larger for thousands: :func:`~dips.backbones.default_estimator`.
+        training need one that is trained step by step. None is that of
+        :func:`~dips.backbones.default_estimator`: XGBoost, small for a few hundred labels, larger for thousands.
     curator : str, Curator or callable, default="auto"
         What judges the labels; see :class:`~dips.PseudoLabelClassifier`.
     track : sequence of int, default=()

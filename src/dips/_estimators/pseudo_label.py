@@ -59,8 +59,8 @@ class PseudoLabelClassifier(CuratingClassifier):
     ----------
     estimator : classifier, default=None
         The backbone: any classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
-        training need one that is trained step by step. None is XGBoost, slow and
-        shallow for a few hundred labels, larger for thousands: :func:`~dips.backbones.default_estimator`.
+        training need one that is trained step by step. None is that of
+        :func:`~dips.backbones.default_estimator`: XGBoost, small for a few hundred labels, larger for thousands.
     labeler : str, Labeler or callable, default="auto"
         Proposes pseudo-labels: the name of a labeler of :mod:`dips.labelers`, an object with settings, or a function of
         :class:`~dips.labelers.Candidates` that returns positions and labels. "auto" needs none under beliefs, which

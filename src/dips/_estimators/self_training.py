@@ -53,8 +53,8 @@ class SelfTrainingClassifier(BackboneParameters, semi_supervised.SelfTrainingCla
     ----------
     estimator : classifier, default=None
         The backbone: a classifier with ``predict_proba``, alone or at the end of a Pipeline; curators that watch the
-        training need one that is trained step by step. None is XGBoost, slow and
-        shallow for a few hundred labels, larger for thousands: :func:`~dips.backbones.default_estimator`.
+        training need one that is trained step by step. None is that of
+        :func:`~dips.backbones.default_estimator`: XGBoost, small for a few hundred labels, larger for thousands.
     threshold : float, default=0.75
         With ``criterion="threshold"``, rows whose most probable class is above this get it as their label.
     criterion : {"threshold", "k_best"}, default="threshold"

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from dips._data.containers import n_rows, row_names
+from dips._data.grouped_folds import group_codes
 from dips._data.labels import (
     UNLABELED,
     Labels,
@@ -80,12 +81,10 @@ def check_groups(groups: Any, n: int) -> Array | None:
         return None
     if np.shape(groups) != (n,):
         raise InputError(f"groups must hold the group of every row of X, {n} of them; got {np.shape(groups)}.")
-    codes, distinct = pd.factorize(np.asarray(groups, dtype=object))
-    missing = codes < 0
-    if len(distinct) == 1 and not missing.any():
-        raise InputError(f"groups has one value in all rows, {distinct[0]!r}; give what tells groups apart.")
-    codes[missing] = len(distinct) + np.arange(missing.sum())
-    return np.asarray(codes)
+    codes = group_codes(groups)
+    if not codes.any():
+        raise InputError(f"groups has one value in all rows, {np.asarray(groups)[0]!s}; give what tells groups apart.")
+    return codes
 
 
 def append_unlabeled(

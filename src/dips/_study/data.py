@@ -26,7 +26,7 @@ from dips._spark.tables import draw_rows, is_spark_name, open_table
 from dips._study.baseline import imbalance_notes, majority
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.examples import Examples
-from dips._study.groups import describe_groups, group_codes, group_notes, joined_with_copies, repeated_ids
+from dips._study.groups import describe_groups, group_notes, groups_in, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, single_columns
 from dips._study.metrics import COST
 from dips._study.reviewed import labels_after_review
@@ -135,7 +135,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     table.notes.extend(notes + told_notes(known, given.codes, classes))
     settled = verified.mask if known is None else verified.mask | known.trusts(target.codes)
     duplicates = find_duplicates(table, schema, target.codes, settled)
-    of_group = None if settings.group is None else group_codes(table, settings.group)
+    of_group = None if settings.group is None else groups_in(table, settings.group)
     groups, duplicates = joined_with_copies(of_group, duplicates)
     named = zip(labeled_sources + more_sources, labeled_tables + more_tables, strict=True)
     return StudyData(

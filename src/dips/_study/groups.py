@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow.compute as pc
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from dips._data.grouped_folds import group_codes
 from dips._files.columns import Column, Schema
 from dips._files.read import Table
 from dips._files.values import is_text, texts
@@ -30,18 +30,13 @@ _MOST_STAY = 0.75  # of the groups, where rows that are the same join some
 _LEAST, _MANY_ROWS_EACH = 30, 100  # values of an id; rows that one value has on average at most
 
 
-def group_codes(table: Table, name: str) -> Array:
-    """Return a code for every value of the column; a row without a value is a group of its own.
-
-    Blanks around a text do not make it another value.
-    """
+def groups_in(table: Table, name: str) -> Array:
+    """Return the groups that a column tells, as codes; blanks around a text do not make it another value."""
     column = table.columns[name]
     if is_text(column.type):
         column = pc.replace_substring_regex(texts(column), r"^(\d+)\.0$", r"\1")  # how pandas writes codes with gaps
-    codes = pd.factorize(np.asarray(column.to_pandas(), dtype=object))[0]
-    missing = codes == -1
-    codes[missing] = codes.max(initial=-1) + 1 + np.arange(missing.sum())
-    if _count(codes) < 2:
+    codes = group_codes(column.to_pandas())
+    if not codes.any():
         raise DataError(f"{option('group')} {name!r} has one value in all rows; name a column that tells groups apart.")
     return codes
 

@@ -18,7 +18,7 @@ from dips._files.target import Target, read_target
 from dips._study.baseline import better_options, imbalance_notes, majority
 from dips._study.data import refuse_without_columns, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
-from dips._study.groups import group_codes, group_notes, joined_with_copies, repeated_ids
+from dips._study.groups import group_notes, groups_in, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, LeakCheck, rows_to_check, single_columns
 from dips._study.reviewed import verified_rows
 from dips._study.settings import Settings
@@ -146,7 +146,7 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
             inspection.problem = str(error)
     if inspection.schema.used and look.is_whole:
         codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
-        of_group = None if checked.group is None else group_codes(look.table, checked.group)
+        of_group = None if checked.group is None else groups_in(look.table, checked.group)
         duplicates = find_duplicates(look.table, inspection.schema, codes, verified)
         groups, inspection.duplicates = joined_with_copies(of_group, duplicates)
     if inspection.target is not None and inspection.schema.used:
