@@ -48,6 +48,7 @@ class Countdown:
     number: int
     turns: list
     fails: bool = False
+    sleep_s: float = 0.0
 
     def key(self):
         return hashed({"number": self.number})
@@ -61,6 +62,7 @@ class Countdown:
     def proceed(self):
         for _ in range(self.number):
             self.turns.append(self.number)
+            time.sleep(self.sleep_s)
             yield
         warnings.warn(f"{self.number} is over", stacklevel=1)
         if self.fails:

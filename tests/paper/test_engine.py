@@ -180,6 +180,15 @@ def test_jobs_that_share_a_device_take_turns_and_the_next_begins_where_one_ends(
     assert not recwarn.list
 
 
+def test_time_on_a_shared_device_counts_once(store):
+    jobs = [Countdown(number, [], sleep_s=0.05) for number in (1, 2, 3)]
+    began = time.perf_counter()
+    run(jobs, store, n_jobs=3)
+    elapsed = time.perf_counter() - began
+    seconds = [store.get(job.key())["elapsed_s"] for job in jobs]
+    assert seconds == sorted(seconds) and sum(seconds) <= elapsed
+
+
 def test_hashes_do_not_depend_on_the_order_of_names():
     assert hashed({"a": 1, "b": [1, 2]}) == hashed({"b": [1, 2], "a": 1})
     assert hashed({"a": 1}) != hashed({"a": 2})
