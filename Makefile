@@ -15,7 +15,7 @@ demo: $(VENV)/.demo
 review-demo: $(VENV)/.review
 	$(BIN)/python -m dips review --demo
 
-# Everything that must hold: style, types, behaviour. `make test EXTRAS=` does without PyTorch and skips its tests.
+# Everything that must hold: style, types, behavior. `make test EXTRAS=` does without PyTorch and skips its tests.
 # Bytecode is kept, whatever the shell says: some tests start Python, and should not compile the package each time.
 test: $(VENV)/.dev-$(EXTRAS)
 	$(BIN)/ruff check .

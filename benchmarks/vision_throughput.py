@@ -14,13 +14,13 @@ import json
 from dataclasses import replace
 
 import torch
+from step_times import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 from torch import nn
 
 from dips._paper.images.measures import noisy_labels
 from dips.datasets._image_sets import load_images
 from dips.vision._image_pool import ImagePool
 from dips.vision._method import Supervised
-from dips.vision._throughput import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 from dips.vision._training import Recipe
 
 

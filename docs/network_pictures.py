@@ -9,7 +9,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from dips.network._prior import _causal, _classes, _functions, _latent, _noise, _trees
-from dips.network._prior._draws import Draws, ranks, standardised
+from dips.network._prior._draws import Draws, ranks, standardized
 from dips.network._prior._tables import Shape, make_tables
 from dips.network._settings import PriorSettings
 
@@ -33,7 +33,7 @@ def scatter(ax, x, classes, title, wrong=None):
 def draw_functions():
     """One table for every kind of function from columns to classes."""
     draws = Draws("cpu", 4)
-    x = standardised(_latent.correlated(draws, 6, ROWS, 2)[0])
+    x = standardized(_latent.correlated(draws, 6, ROWS, 2)[0])
     kinds = (_trees.trees, _functions.linear, _functions.additive, _functions.waves, _functions.products)
     fig, axes = plt.subplots(2, 4, figsize=(9.2, 4.6), layout="constrained")
     for number, (ax, kind) in enumerate(zip(axes.flat, [*kinds, _functions.prototypes], strict=False)):
@@ -49,7 +49,7 @@ def draw_functions():
 def draw_noise():
     """The same table under each kind of wrong labels."""
     draws = Draws("cpu", 9)
-    x = standardised(draws.normal(1, ROWS, 2))
+    x = standardized(draws.normal(1, ROWS, 2))
     labels = _classes.by_score(draws, _functions.waves(draws, x, 2) * 6, CRISP)
     fig, axes = plt.subplots(1, 5, figsize=(11, 2.5), layout="constrained")
     for number, (ax, name) in enumerate(zip(axes, _noise.KINDS, strict=True)):

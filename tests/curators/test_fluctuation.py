@@ -31,7 +31,7 @@ def test_a_row_that_falls_from_right_to_wrong_is_harmful():
     assert Fluctuation(1.5).curate(evidence).tolist() == [True, True, True, True]
 
 
-def test_any_two_checkpoints_show_a_fall_if_and_only_if_two_neighbours_do():
+def test_any_two_checkpoints_show_a_fall_if_and_only_if_two_neighbors_do():
     trajectories, labels = random_trajectories(n_classes=2), random_labels(n_classes=2)
     for i, y in enumerate(labels):
         p = trajectories[:, i, y]

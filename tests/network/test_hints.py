@@ -31,8 +31,8 @@ def naive_answer(rows, target, left_out, penalty):
 def test_leaving_a_row_out_equals_a_fit_without_it():
     cells, named = table()
     rows = cells.reshape(40, -1)
-    centred = rows - rows.mean(0)
-    size = np.trace(centred @ centred.T) / 40
+    centered = rows - rows.mean(0)
+    size = np.trace(centered @ centered.T) / 40
     answers = np.array(
         [[naive_answer(rows, named[0], row, 40 * share * size) for row in range(40)] for share in SHRINKAGE]
     )
@@ -86,7 +86,7 @@ def test_answers_for_a_row_do_not_depend_on_the_others_asked():
     assert hints.of_others(asked[:, :0]).shape == (1, 0, 3, MODEL.mark_width - 2)
 
 
-def test_a_copy_of_a_labeled_row_is_told_its_neighbours_label():
+def test_a_copy_of_a_labeled_row_is_told_its_neighbors_label():
     rng = np.random.default_rng(0)
     cells, named = table(rows=60, classes=2)
     cells[0, :, 0, 0] = np.where(named[0, :, 0] > 0, -1.5, 1.5) + 0.1 * rng.normal(size=60)

@@ -14,7 +14,7 @@ from dips.network._cells import Cells, encode
 from dips.network._evaluate import evaluate
 from dips.network._loss import LossBook, losses_by_row
 from dips.network._model import Network, same_row_mask
-from dips.network._optimiser import orthogonal
+from dips.network._optimizer import orthogonal
 from dips.network._prior._draws import Draws
 from dips.network._settings import TINY, NetworkSettings
 from dips.network._tasks import KINDS, RealTable, drawn_rows, make_task
@@ -137,7 +137,7 @@ def test_queries_keys_and_values_are_made_orthogonal_each_by_itself():
     settings = TINY.model
     width, heads = settings.width, settings.row_heads
     trainer = NetworkTrainer(TINY, torch.device("cpu"))
-    direction = trainer.optimiser.muon._direction("row_qkv", torch.randn(settings.layers, 3 * width, width))
+    direction = trainer.optimizer.muon._direction("row_qkv", torch.randn(settings.layers, 3 * width, width))
     parts = direction.view(settings.layers, heads, 3, -1, width).transpose(1, 2).reshape(-1, width, width)
     values = torch.linalg.svdvals(parts.float()) / width**0.5
     assert 0.6 < values.median() < values.max() < 1.4
@@ -252,7 +252,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(tmp_path):
     second.steps(1.0)
     for name, weight in straight.model.named_parameters():
         assert torch.equal(weight, dict(second.model.named_parameters())[name]), name
-        assert torch.equal(straight.optimiser.mean[name], second.optimiser.mean[name]), name
+        assert torch.equal(straight.optimizer.mean[name], second.optimizer.mean[name]), name
 
 
 def real_table():

@@ -6,7 +6,7 @@ import torch
 from sklearn.ensemble import ExtraTreesClassifier
 
 from dips.network._prior import _causal, _classes, _columns, _functions, _latent, _noise, _rules, _trees
-from dips.network._prior._draws import Draws, ranks, standardised
+from dips.network._prior._draws import Draws, ranks, standardized
 from dips.network._prior._tables import Shape, make_tables
 from dips.network._settings import PriorSettings
 
@@ -23,7 +23,7 @@ def draws():
 
 @pytest.fixture
 def x(draws):
-    return standardised(_latent.correlated(draws, TABLES, ROWS, COLUMNS)[0])
+    return standardized(_latent.correlated(draws, TABLES, ROWS, COLUMNS)[0])
 
 
 def labels_of(draws, x):

@@ -186,7 +186,8 @@ def test_time_on_a_shared_device_counts_once(store):
     run(jobs, store, n_jobs=3)
     elapsed = time.perf_counter() - began
     seconds = [store.get(job.key())["elapsed_s"] for job in jobs]
-    assert seconds == sorted(seconds) and sum(seconds) <= elapsed
+    assert all(s >= 0.05 * job.number for s, job in zip(seconds, jobs, strict=True))
+    assert sum(seconds) <= elapsed
 
 
 def test_hashes_do_not_depend_on_the_order_of_names():

@@ -33,29 +33,29 @@ def test_the_nearest_are_found():
     assert nearest(points).shape == (5, 4)
 
 
-def test_an_image_comes_with_its_neighbours_and_examples(album):
+def test_an_image_comes_with_its_neighbors_and_examples(album):
     run, _, _ = album
     desk = desk_of_run(run)
     row = desk.queue.rows[0]
     card = desk.card("anna", row)
-    for picture in (card["picture"], *(n["picture"] for n in card["neighbours"])):
+    for picture in (card["picture"], *(n["picture"] for n in card["neighbors"])):
         prefix, _, content = picture.partition(",")
         assert prefix == "data:image/png;base64"
         assert base64.b64decode(content).startswith(b"\x89PNG")
-    assert row not in [n["row"] for n in card["neighbours"]]
-    assert len(card["label"]["neighbours"]) == len(card["neighbours"]) == 8
-    assert all(label in desk.material.classes for label in card["label"]["neighbours"])
+    assert row not in [n["row"] for n in card["neighbors"]]
+    assert len(card["label"]["neighbors"]) == len(card["neighbors"]) == 8
+    assert all(label in desk.material.classes for label in card["label"]["neighbors"])
     assert [len(shown) > 0 for shown in desk.start("anna")["examples"]] == [True] * 3
     assert card["key"].endswith(".png")
     assert row in [f["row"] for f in desk.find("anna", card["key"])]
 
 
-def test_blinded_the_labels_of_neighbours_are_hidden_too(album):
+def test_blinded_the_labels_of_neighbors_are_hidden_too(album):
     run, _, _ = album
     desk = desk_of_run(run, blinded=True)
     card = desk.card("zoe", desk.queue.rows[0])
     assert "label" not in card
-    assert all(set(n) == {"row", "picture"} for n in card["neighbours"])
+    assert all(set(n) == {"row", "picture"} for n in card["neighbors"])
 
 
 def test_corrections_name_the_image_and_can_be_read(album):

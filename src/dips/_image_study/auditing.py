@@ -27,7 +27,7 @@ from dips._tools.files import expanded, without_nan
 from dips._tools.observer import Observer
 from dips._tools.wording import counted
 from dips.vision import ImageClassifier
-from dips.vision._report import neighbours_of, samples_of
+from dips.vision._report import neighbors_of, samples_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class ImageAudit(Audited):
         checksum = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
         material = material_of_pictures(
             self.summary, samples, findings.images[findings.is_given],
-            neighbours_of(self.classifier, findings), checksum,
+            neighbors_of(self.classifier, findings), checksum,
             originals=self.folder,
         )  # fmt: skip
         return notebook_review(material, render(self.summary), folder, reviewer, blinded)

@@ -96,8 +96,8 @@ function cellsTable(about, card, columns, compared) {
 function pictureOf(about, card) {
   const few = card.few_pixels ? " few" : "";
   const large = make("img", { class: `picture whole${few}`, src: card.picture, alt: `${about.unit} ${card.row}${card.key ? ` · ${card.key}` : ""}` });
-  const near = card.neighbours.map((n, k) => {
-    const label = card.label ? card.label.neighbours[k] : null;
+  const near = card.neighbors.map((n, k) => {
+    const label = card.label ? card.label.neighbors[k] : null;
     const image = make("img", { class: `picture${few}`, src: n.picture, alt: label === null ? `a similar ${about.unit}` : `a similar ${about.unit}, given ${label}` });
     return make("figure", {}, image, make("figcaption", label === null ? {} : { title: label }, label ?? ""));
   });

@@ -83,8 +83,8 @@ class Desk:
         }
         if self.blinded and answer is None:
             return shown
-        near = [self.material.given.get(n["row"]) for n in shown.get("neighbours", [])]
-        return shown | {"label": self._told(position) | {"neighbours": near}}
+        near = [self.material.given.get(n["row"]) for n in shown.get("neighbors", [])]
+        return shown | {"label": self._told(position) | {"neighbors": near}}
 
     def decide(
         self, reviewer: str, client: str, row: int, action: str, label: str | None = None, note: str = ""

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from dips._tools.arrays import Array, Rows
-
-from ._inference import FrozenNetwork
-from ._limits import MAX_CLASSES, MAX_CONTEXT_TOKENS, class_groups, context_rows
-from ._reading import Reading
+from dips.network._inference import FrozenNetwork
+from dips.network._limits import MAX_CLASSES, MAX_CONTEXT_TOKENS, class_groups, context_rows
+from dips.network._reading import Reading
 
 Choose = Callable[[Array, int], tuple[Rows, int]]
 """From given groups (n,), -1 where unlabeled, and their number: the rows of a reading, and its seed."""

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ._hints import fit_hints
-from ._prior._draws import Draws
-from ._settings import ModelSettings
+from dips.network._hints import fit_hints
+from dips.network._prior._draws import Draws
+from dips.network._settings import ModelSettings
 
 
 @dataclass
@@ -68,7 +68,7 @@ def encode(
 
 
 def _numbers(values: Tensor, categorical: Tensor, context: int, waves: tuple[int, ...]) -> Tensor:
-    """Standardised value, rank, waves of the rank, frequency, and the flags missing and categorical."""
+    """Standardized value, rank, waves of the rank, frequency, and the flags missing and categorical."""
     absent = values.isnan()
     seen = ~absent[:, :context]
     count = seen.sum(1, keepdim=True).clamp_min(1)  # (B, 1, F)

@@ -1,4 +1,4 @@
-"""A training that can go on: weights, their running mean, the optimiser's state and the place in the schedule.
+"""A training that can go on: weights, their running mean, the optimizer's state and the place in the schedule.
 
 Each is a file of its own without pickle, below 16 MiB for up to four million weights.
 """
@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ._model import Network
-from ._optimiser import Optimiser
-from ._settings import NetworkSettings
+from dips.network._model import Network
+from dips.network._optimizer import MuonAndAdam
+from dips.network._settings import NetworkSettings
 
 
 @dataclass
@@ -29,22 +29,22 @@ class Place:
     pieces: list[dict[str, float]] = field(default_factory=list)
 
 
-def save(folder: Path, settings: NetworkSettings, model: Network, optimiser: Optimiser, place: Place) -> None:
+def save(folder: Path, settings: NetworkSettings, model: Network, optimizer: MuonAndAdam, place: Place) -> None:
     """Write the five files of a checkpoint."""
     folder.mkdir(parents=True, exist_ok=True)
     settings.save(folder / "settings.json")
     (folder / "place.json").write_text(json.dumps(asdict(place), indent=1) + "\n")
     write_arrays(folder / "weights.npz", dict(model.named_parameters()))
-    write_arrays(folder / "mean.npz", optimiser.mean)
-    write_arrays(folder / "optimiser.npz", optimiser.state())
+    write_arrays(folder / "mean.npz", optimizer.mean)
+    write_arrays(folder / "optimizer.npz", optimizer.state())
 
 
-def load(folder: Path, model: Network, optimiser: Optimiser) -> Place:
-    """Fill model and optimiser from a checkpoint; returns the place in the schedule."""
+def load(folder: Path, model: Network, optimizer: MuonAndAdam) -> Place:
+    """Fill model and optimizer from a checkpoint; returns the place in the schedule."""
     device = next(model.parameters()).device
     model.load_state_dict(read_arrays(folder / "weights.npz", device), strict=True)
-    optimiser.mean = read_arrays(folder / "mean.npz", device)
-    optimiser.load(read_arrays(folder / "optimiser.npz", device))
+    optimizer.mean = read_arrays(folder / "mean.npz", device)
+    optimizer.load(read_arrays(folder / "optimizer.npz", device))
     return Place(**json.loads((folder / "place.json").read_text()))
 
 

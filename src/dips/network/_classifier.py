@@ -28,14 +28,13 @@ from dips._tools.sklearn_compat import Interval, fit_context
 from dips._tools.warnings import warn
 from dips._tools.wording import counted
 from dips.exceptions import InputTypeError
-
-from ._beliefs import NetworkBeliefs, context_size, drawn
-from ._frequencies import factors_for, reweighed
-from ._inference import FrozenNetwork
-from ._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
-from ._read_table import ReadTable, cut
-from ._verified import taught_frequencies
-from ._weights import SHIPPED, Weights
+from dips.network._beliefs import NetworkBeliefs, context_size, drawn
+from dips.network._frequencies import factors_for, reweighed
+from dips.network._inference import FrozenNetwork
+from dips.network._limits import MAX_CLASSES, MAX_COLUMNS, MAX_LEVELS, common_levels, most_telling, varying
+from dips.network._read_table import ReadTable, cut
+from dips.network._verified import taught_frequencies
+from dips.network._weights import SHIPPED, Weights
 
 
 class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
@@ -243,7 +242,7 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         if n_classes > MAX_CLASSES:
             self.notes_.append(
                 f"The labels name {n_classes} classes, and the network was made for {MAX_CLASSES}: it answers for "
-                "groups of neighbouring classes first, then within each group."
+                "groups of neighboring classes first, then within each group."
             )
         room = context_size(network, self.columns_.size, min(n_classes, MAX_CLASSES), self.max_context)
         n_labeled = int((codes != UNLABELED).sum())

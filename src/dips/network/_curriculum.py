@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ._settings import NetworkSettings, PriorSettings
+from dips.network._settings import NetworkSettings, PriorSettings
 
 EASY = PriorSettings(
     labeled=(64, 400), unlabeled=(0, 192), classes=(2, 3), clean=0.6, max_noise=0.3, max_noise_many=0.4

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dips._tools.arrays import Array
-
-from ._settings import ModelSettings
+from dips.network._settings import ModelSettings
 
 FAR = 1e30  # standard deviations; further away, numbers overflow
 
@@ -65,7 +64,7 @@ class Columns:
         return out
 
     def _describe(self, j: int, column: Array, codes: Array, waves: tuple[int, ...], out: Array) -> None:
-        """Standardised value, rank, its waves; frequency; the flags missing and categorical; the level's name."""
+        """Standardized value, rank, its waves; frequency; the flags missing and categorical; the level's name."""
         if self.categorical[j]:
             column = np.where(column < len(codes), column, np.nan)  # no row of the context gave the level a name
         else:

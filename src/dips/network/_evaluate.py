@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ._cells import encode
-from ._model import Network, answers
-from ._prior._draws import Draws, take_columns
-from ._tasks import LABELS, NOISE, RealTable, Task, make_task, mean_of, means_by, scores_of
+from dips.network._cells import encode
+from dips.network._model import Network, answers
+from dips.network._prior._draws import Draws, take_columns
+from dips.network._tasks import LABELS, NOISE, RealTable, Task, make_task, mean_of, means_by, scores_of
 
 
 @torch.no_grad()

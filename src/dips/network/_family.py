@@ -8,8 +8,7 @@ from typing import Any
 
 from dips.backbones import Backbone, register_backbone
 from dips.backbones._stored import require
-
-from ._read_table import ReadTable
+from dips.network._read_table import ReadTable
 
 
 @register_backbone

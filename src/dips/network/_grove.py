@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ._settings import ModelSettings
+from dips.network._settings import ModelSettings
 
 N_TREES, DEPTH, QUESTIONS = 48, 5, 8
 LOOKS = 4  # ways in which a column is looked at: they differ in how levels, and missing cells, are ordered

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from ._grove import Grove, fit_grove
-from ._settings import ModelSettings
+from dips.network._grove import Grove, fit_grove
+from dips.network._settings import ModelSettings
 
 SHRINKAGE = (1.0, 0.1, 0.01, 0.001)  # times the number of labels; each a tenth of the one before
 NEWTON_STEPS = (4, 6, 6, 6)  # until the inverse under each of them is exact to single precision
@@ -29,14 +29,14 @@ class _Ridge:
     """One regression on (B, n, n) kernels of labeled rows."""
 
     means: Any  # (B, 1, n) of the kernel
-    size: Any  # (B, 1, 1) mean of its diagonal once it is centred
+    size: Any  # (B, 1, 1) mean of its diagonal once it is centered
     coefficients: Any  # (B, n, C)
     own: Any  # (B, n, C) answers for the labeled rows, each by a fit without it
     explained: Any  # (B,) share of the variance of the rows left out
 
     def of_others(self, kernel: Any) -> Any:
         """Answers (B, m, C) for rows with the kernel (B, m, n)."""
-        return _centred(kernel, self.means) / self.size @ self.coefficients
+        return _centered(kernel, self.means) / self.size @ self.coefficients
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Hints:
 
     xp: Any
     settings: ModelSettings
-    centre: Any  # (B, 1, F, d) mean of the labeled rows
+    center: Any  # (B, 1, F, d) mean of the labeled rows
     labeled: Any  # (B, n, F, d) the labeled rows, less that mean
     weight: Any  # (B, 1, F, 1) of the columns where rows are compared
     fits: tuple[_Ridge, _Ridge, _Ridge]
@@ -57,7 +57,7 @@ class Hints:
 
     def of_others(self, described: Any) -> Any:
         """Hints (B, m, C, hints) for other rows, of which the cells (B, m, F, numbers of a cell) are given."""
-        rows = _features(self.xp, described, self.settings) - self.centre
+        rows = _features(self.xp, described, self.settings) - self.center
         kernels = (
             _linear(rows, self.labeled, self.settings),
             _curves(rows, self.labeled),
@@ -78,15 +78,15 @@ class Hints:
 def fit_hints(xp: Any, described: Any, named: Any, settings: ModelSettings) -> Hints:
     """Fit to labeled rows: their cells (B, n, F, numbers of a cell) and one-hot labels (B, n, C)."""
     rows = _features(xp, described, settings)
-    centre = rows.mean(axis=1, keepdims=True)
-    rows = rows - centre
+    center = rows.mean(axis=1, keepdims=True)
+    rows = rows - center
     target = named - named.mean(axis=1, keepdims=True)
     linear = _ridge(xp, _linear(rows, rows, settings), target)
     curves = _ridge(xp, _curves(rows, rows), target)
     weight = _column_weights(xp, rows, curves.coefficients)
     alike = _ridge(xp, _alike(xp, rows * weight, rows * weight), target)
     grove = fit_grove(xp, described, named, settings) if settings.trees else None
-    return Hints(xp, settings, centre, rows, weight, (linear, curves, alike), grove)
+    return Hints(xp, settings, center, rows, weight, (linear, curves, alike), grove)
 
 
 def _features(xp: Any, described: Any, settings: ModelSettings) -> Any:
@@ -121,7 +121,7 @@ def _flat(rows: Any) -> Any:
     return rows.reshape(tables, count, columns * numbers)
 
 
-def _centred(kernel: Any, means: Any) -> Any:
+def _centered(kernel: Any, means: Any) -> Any:
     """The kernel (B, m, n) of rows less the mean of the labeled ones, given the means (B, 1, n) of these."""
     return kernel - kernel.mean(axis=-1, keepdims=True) - (means - means.mean(axis=-1, keepdims=True))
 
@@ -143,7 +143,7 @@ def _ridge(xp: Any, kernel: Any, target: Any) -> _Ridge:
     """
     n = kernel.shape[-1]
     means = kernel.mean(axis=1, keepdims=True)
-    kernel = _centred(kernel, means)
+    kernel = _centered(kernel, means)
     size = kernel.diagonal(0, -2, -1).mean(axis=-1)[:, None, None] + TINY
     variance = (target**2).mean(axis=2).mean(axis=1) + TINY
     fits = []

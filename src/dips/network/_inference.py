@@ -18,9 +18,8 @@ import numpy as np
 
 from dips._tools.arrays import Array
 from dips._tools.threads import one_blas_thread
-
-from ._settings import USUAL_CONTEXT
-from ._weights import Weights
+from dips.network._settings import USUAL_CONTEXT
+from dips.network._weights import Weights
 
 CHUNK_TOKENS = 1_536
 PACKED_TOKENS = 48  # short rows lie side by side for attention up to this length

@@ -82,5 +82,5 @@ def common_levels(column: Array, most: int = MAX_LEVELS) -> Array:
 
 
 def class_groups(n_classes: int, most: int = MAX_CLASSES) -> list[Rows]:
-    """Neighbouring classes put together until there are few enough groups."""
+    """Neighboring classes put together until there are few enough groups."""
     return np.array_split(np.arange(n_classes), min(n_classes, most))

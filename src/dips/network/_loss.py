@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ._model import answers
+from dips.network._model import answers
 
 NOISE_EDGES = (1e-6, 0.15, 0.3)
 LABEL_EDGES = (40, 120, 300)

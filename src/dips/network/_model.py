@@ -3,7 +3,7 @@
 Every row holds one token for each group of columns and one for each class. A block lets the tokens of a row look at
 each other, then each token at the context rows of its own column, then bends each by itself. Only context rows are
 looked at, so that their part can be computed once and every other row asks it at a constant cost. Weights of all
-blocks are kept in one tensor a kind, (layers, out, in), which the optimiser treats in a few launches.
+blocks are kept in one tensor a kind, (layers, out, in), which the optimizer treats in a few launches.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ._cells import Cells
-from ._settings import NEVER, USUAL_CONTEXT, ModelSettings
-from ._weights import shapes
+from dips.network._cells import Cells
+from dips.network._settings import NEVER, USUAL_CONTEXT, ModelSettings
+from dips.network._weights import shapes
 
 BLOCKS = ("row_qkv", "row_out", "column_qkv", "column_out", "bend_in", "bend_out")
 
@@ -98,7 +98,7 @@ class Network(nn.Module):
 
     def use_row_kernel(self) -> None:
         """Take our own attention along rows, for training on a GPU; it needs Triton, which PyTorch brings for these."""
-        from . import _row_attention
+        from dips.network import _row_attention
 
         self.row_kernel = _row_attention
 

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dips._data.spans import Spans, merged
 from dips._tools.arrays import Array
-
-from ._classifier import PriorFittedClassifier
+from dips.network._classifier import PriorFittedClassifier
 
 
 class PreparedTableClassifier(PriorFittedClassifier):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import torch
 
-from ._model import training_flops
-from ._prior._draws import Draws
-from ._prior._tables import Shape, make_tables
-from ._settings import NetworkSettings
-from ._training import PEAK_FLOPS, NetworkTrainer, encode_tables, tokens_of_a_row
+from dips.network._model import training_flops
+from dips.network._prior._draws import Draws
+from dips.network._prior._tables import Shape, make_tables
+from dips.network._settings import NetworkSettings
+from dips.network._training import PEAK_FLOPS, NetworkTrainer, encode_tables, tokens_of_a_row
 
 SHAPES = (Shape(64, 48, 64, 8, 2), Shape(128, 192, 128, 12, 3), Shape(400, 800, 192, 20, 2), Shape(96, 96, 128, 16, 8))
 
@@ -66,7 +66,7 @@ class Parts:
     def step(self) -> None:
         """One whole step."""
         self.both_ways()
-        self.trainer.optimiser.step(1e-3, 0)
+        self.trainer.optimizer.step(1e-3, 0)
 
 
 def measure(trainer: NetworkTrainer, shape: Shape) -> dict[str, float]:
@@ -110,7 +110,7 @@ def variants(settings: NetworkSettings) -> list[tuple[str, NetworkSettings, bool
             True,
         ),
         ("compiled, six heads a column", replace(settings, model=replace(model, column_heads=model.row_heads)), True),
-        ("compiled, AdamW", replace(settings, training=replace(training, optimiser="adamw")), True),
+        ("compiled, AdamW", replace(settings, training=replace(training, optimizer="adamw")), True),
     ]
 
 

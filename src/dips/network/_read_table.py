@@ -15,13 +15,12 @@ from dips._tools.arrays import Array
 from dips._tools.npz import read_arrays
 from dips.backbones._stored import require, within
 from dips.exceptions import DamagedFileError
-
-from ._beliefs import NetworkBeliefs
-from ._frequencies import reweighed
-from ._inference import FrozenNetwork
-from ._limits import MAX_COLUMNS, MAX_LEVELS
-from ._settings import ModelSettings
-from ._weights import Weights, check_arrays
+from dips.network._beliefs import NetworkBeliefs
+from dips.network._frequencies import reweighed
+from dips.network._inference import FrozenNetwork
+from dips.network._limits import MAX_COLUMNS, MAX_LEVELS
+from dips.network._settings import ModelSettings
+from dips.network._weights import Weights, check_arrays
 
 _PARTS = ("about", "columns", "categorical", "values", "codes", "seeds", "factors")
 _WEIGHTS, _LEVELS, _ROWS = "weights/", "levels/", "rows/"

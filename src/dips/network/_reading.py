@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from dips._tools.arrays import Array, Rows
-
-from ._encoding import Codes, Columns, marks_of
-from ._hints import Hints, fit_hints
-from ._inference import Context, FrozenNetwork, chunk_rows, threads
-from ._settings import NEVER
+from dips.network._encoding import Codes, Columns, marks_of
+from dips.network._hints import Hints, fit_hints
+from dips.network._inference import Context, FrozenNetwork, chunk_rows, threads
+from dips.network._settings import NEVER
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-from ._limits import MAX_COLUMNS, MAX_LEVELS
+from dips.network._limits import MAX_COLUMNS, MAX_LEVELS
 
 ROWS = 3_000
 LEAKS = {

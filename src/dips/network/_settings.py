@@ -86,7 +86,7 @@ class TrainingSettings:
     shapes_in_deck: int = 128
     passes_of_deck: int = 12
     row_kernel: bool = True  # on a GPU, our own attention along rows in place of the library's
-    optimiser: str = "muon"  # or "adamw", for every weight
+    optimizer: str = "muon"  # or "adamw", for every weight
     muon_rate: float = 2e-3
     adam_rate: float = 8e-4
     weight_decay: float = 0.05

@@ -12,18 +12,18 @@ from typing import TextIO
 import numpy as np
 import torch
 
-from . import _checkpoint
-from ._cells import Cells, encode
-from ._curriculum import prior_at, progress_at, shapes_prior
-from ._evaluate import evaluate
-from ._loss import LossBook, losses_by_row, total_loss
-from ._model import Network, training_flops
-from ._optimiser import Optimiser
-from ._prior._draws import Draws
-from ._prior._tables import Shape, Tables, make_tables
-from ._settings import NetworkSettings
-from ._tasks import RealTable
-from ._weights import Weights
+from dips.network import _checkpoint
+from dips.network._cells import Cells, encode
+from dips.network._curriculum import prior_at, progress_at, shapes_prior
+from dips.network._evaluate import evaluate
+from dips.network._loss import LossBook, losses_by_row, total_loss
+from dips.network._model import Network, training_flops
+from dips.network._optimizer import MuonAndAdam
+from dips.network._prior._draws import Draws
+from dips.network._prior._tables import Shape, Tables, make_tables
+from dips.network._settings import NetworkSettings
+from dips.network._tasks import RealTable
+from dips.network._weights import Weights
 
 PEAK_FLOPS = 790e12  # bf16 products of large matrices, measured on the H200
 
@@ -96,7 +96,7 @@ class NetworkTrainer:
         torch.manual_seed(settings.training.seed)
         self.settings, self.device = settings, device
         self.model = Network(settings.model).to(device)
-        self.optimiser = Optimiser(self.model, settings.training)
+        self.optimizer = MuonAndAdam(self.model, settings.training)
         self.book = LossBook(device)
         self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         self.place = _checkpoint.Place()
@@ -131,7 +131,7 @@ class NetworkTrainer:
             part = slice(start := turn // len(hand) * batch, start + batch)
             self.loss(shape, tables[part], cells[part]).backward()
             warm = min(1.0, (self.place.step + 1) / training.warmup_steps)
-            self.optimiser.step(share * warm, self.place.step)
+            self.optimizer.step(share * warm, self.place.step)
             self.place.step += 1
         self.place.draw += len(hand)
         self.place.tables += sum(len(tables.true) for _, _, tables, _ in hand)
@@ -146,23 +146,23 @@ class NetworkTrainer:
 
     def save(self, folder: Path) -> None:
         """Write a checkpoint to go on from."""
-        _checkpoint.save(folder, self.settings, self.model, self.optimiser, self.place)
+        _checkpoint.save(folder, self.settings, self.model, self.optimizer, self.place)
 
     def resume(self, folder: Path) -> None:
         """Go on from a checkpoint."""
-        self.place = _checkpoint.load(folder, self.model, self.optimiser)
+        self.place = _checkpoint.load(folder, self.model, self.optimizer)
 
     def start_from(self, path: Path) -> None:
-        """Begin with exported weights, grown where this network is deeper; the optimiser starts anew."""
+        """Begin with exported weights, grown where this network is deeper; the optimizer starts anew."""
         weights = Weights.load(path).grown(self.settings.model)
         arrays = {name: torch.as_tensor(array, device=self.device) for name, array in weights.arrays.items()}
         self.model.load_state_dict(arrays, strict=True)
-        self.optimiser.mean = {name: arrays[name].clone() for name in self.optimiser.named}  # in the model's own order
+        self.optimizer.mean = {name: arrays[name].clone() for name in self.optimizer.named}  # in the model's own order
 
     def averaged(self) -> Network:
         """A copy of the network with the running mean of its weights."""
         model = Network(self.settings.model).to(self.device)
-        model.load_state_dict(self.optimiser.mean)
+        model.load_state_dict(self.optimizer.mean)
         return model.eval()
 
 

@@ -9,9 +9,8 @@ from scipy.special import log_softmax, softmax
 from dips._data.verified import Verified
 from dips._tools.arrays import Array
 from dips._tools.threads import one_blas_thread
-
-from ._beliefs import NetworkBeliefs
-from ._inference import FrozenNetwork
+from dips.network._beliefs import NetworkBeliefs
+from dips.network._inference import FrozenNetwork
 
 # Chosen on ten tables with 100 labels, of which 10 to 50 were checked; docs/network_card.md has the figures.
 _FACTOR_PRECISION = 5.0  # of the classes' log factors around 0

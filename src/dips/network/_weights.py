@@ -14,9 +14,8 @@ from dips._tools.arrays import Array
 from dips._tools.npz import read_arrays
 from dips.backbones._stored import require
 from dips.exceptions import DamagedFileError, ModelError
-
-from ._limits import MAX_CLASSES
-from ._settings import ModelSettings
+from dips.network._limits import MAX_CLASSES
+from dips.network._settings import ModelSettings
 
 SHIPPED = Path(__file__).with_name("weights.npz")
 SILENCED = ("row_out", "column_out", "bend_out")  # what a block adds goes through one of these

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from dips.exceptions import ModelError
-
-from ._settings import NetworkSettings
-from ._weights import SHIPPED, Weights, shapes
+from dips.network._settings import NetworkSettings
+from dips.network._weights import SHIPPED, Weights, shapes
 
 
 def export(checkpoint: Path, out: Path, average: Path | None = None) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from ._profile import profile
-from ._settings import TINY, NetworkSettings
-from ._tasks import read_tables
-from ._training import Clock, NetworkTrainer, train_piece
+from dips.network._profile import profile
+from dips.network._settings import TINY, NetworkSettings
+from dips.network._tasks import read_tables
+from dips.network._training import Clock, NetworkTrainer, train_piece
 
 
 def _parser() -> argparse.ArgumentParser:

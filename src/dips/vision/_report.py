@@ -16,7 +16,7 @@ from dips._persistence.export import write_frame
 from dips._persistence.model import versions
 from dips._report import ImageFindings, render, summarize_images
 from dips._report.images import image_account
-from dips._review.pictures import IMAGES, NEIGHBOURS, nearest
+from dips._review.pictures import IMAGES, NEIGHBORS, nearest
 from dips._tools.arrays import Array
 from dips._tools.files import make_folder, without_nan, write_json, write_whole
 from dips.exceptions import InputError, OutputError
@@ -54,7 +54,7 @@ def write_folder(clf: ImageClassifier, findings: ImageFindings, folder: Path, co
     """Write what a review needs, and the page; of the images, those that have a label."""
     summary, samples = without_nan(summarize_images(findings)), samples_of(findings)
     np.save(folder / IMAGES, findings.images[findings.is_given])
-    np.save(folder / NEIGHBOURS, neighbours_of(clf, findings))
+    np.save(folder / NEIGHBORS, neighbors_of(clf, findings))
     for name in ("samples.parquet", "samples.csv"):
         write_frame(samples, folder / name)
     write_json(folder / "report.json", summary, indent=None)
@@ -70,7 +70,7 @@ def samples_of(findings: ImageFindings) -> pd.DataFrame:
     return samples
 
 
-def neighbours_of(clf: ImageClassifier, findings: ImageFindings) -> Array:
+def neighbors_of(clf: ImageClassifier, findings: ImageFindings) -> Array:
     """For each labeled image those most like it: by what the network sees, or else by their pixels."""
     given = np.flatnonzero(findings.is_given)
     images = findings.images[given]

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from ._draws import Draws, standardised, take_columns
+from dips.network._prior._draws import Draws, standardized, take_columns
 
 
 def _bent(x: Tensor, kind: Tensor) -> Tensor:
@@ -31,17 +31,17 @@ def _bent(x: Tensor, kind: Tensor) -> Tensor:
 def causal_nodes(draws: Draws, tables: int, rows: int, width: int, depth: int) -> Tensor:
     """All nodes of the networks, (B, N, depth × width), causes first; each table leans to its own activations."""
     kinds = 12  # eight bends and four chances of none
-    favourite = draws.integers(tables, 1, high=kinds)
+    favorite = draws.integers(tables, 1, high=kinds)
     loyal = draws.uniform(tables, 1)
     layer = draws.normal(tables, rows, width) + draws.normal(tables, 1, width)
-    nodes = [standardised(layer)]
+    nodes = [standardized(layer)]
     for _ in range(depth - 1):
         keep = draws.chance(tables, width, width, p=draws.log_uniform(tables, 1, 1, low=min(0.6, 2 / width), high=0.9))
         weights = draws.normal(tables, width, width) * keep
-        kind = torch.where(draws.chance(tables, width, p=loyal), favourite, draws.integers(tables, width, high=kinds))
-        bent = standardised(_bent(standardised(nodes[-1] @ weights), kind.unsqueeze(1)))
+        kind = torch.where(draws.chance(tables, width, p=loyal), favorite, draws.integers(tables, width, high=kinds))
+        bent = standardized(_bent(standardized(nodes[-1] @ weights), kind.unsqueeze(1)))
         noise = draws.log_uniform(tables, 1, width, low=0.01, high=0.4)
-        nodes.append(standardised(bent + noise * draws.normal(tables, rows, width)))
+        nodes.append(standardized(bent + noise * draws.normal(tables, rows, width)))
     return torch.cat(nodes, 2)
 
 

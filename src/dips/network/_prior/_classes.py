@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ._draws import Draws, ranks, standardised
+from dips.network._prior._draws import Draws, ranks, standardized
 
 
 @dataclass
@@ -31,7 +31,7 @@ def by_score(draws: Draws, scores: Tensor, sharpness: tuple[float, float]) -> Cl
     low, high = sharpness
     sharp = draws.log_uniform(tables, 1, 1, low=low, high=high)
     bias = draws.normal(tables, 1, classes) * draws.uniform(tables, 1, 1, high=1.2)
-    logits = (standardised(scores) + bias) * sharp
+    logits = (standardized(scores) + bias) * sharp
     true = (logits + draws.gumbel(tables, rows, classes)).argmax(-1)
     own = logits.gather(2, true.unsqueeze(-1)).squeeze(-1)
     best, runner_up = logits.scatter(2, true.unsqueeze(-1), -torch.inf).max(-1)
@@ -44,7 +44,7 @@ def by_interval(draws: Draws, scores: Tensor, noises: tuple[float, float]) -> Cl
     count = 3 * classes
     low, high = noises
     noise = draws.log_uniform(tables, 1, low=low, high=high)
-    score = standardised(scores[..., 0])
+    score = standardized(scores[..., 0])
     blurred = score + noise * draws.normal(tables, rows)
     rank = ranks(blurred)
     index = torch.arange(count, device=scores.device)
@@ -60,8 +60,8 @@ def by_interval(draws: Draws, scores: Tensor, noises: tuple[float, float]) -> Cl
     above = ends.gather(1, place) - rank
     last = torch.where(single, classes - 1, count - 1)
     above = torch.where(place < last, above, torch.inf)
-    neighbour = names.gather(1, torch.where(below < above, place - 1, place + 1).clamp(0, count - 1))
-    runner_up = torch.where(neighbour == true, (true + 1) % classes, neighbour)
+    neighbor = names.gather(1, torch.where(below < above, place - 1, place + 1).clamp(0, count - 1))
+    runner_up = torch.where(neighbor == true, (true + 1) % classes, neighbor)
     chances = _interval_chances(score, noise, blurred, ends, names, classes)
     return Classes(true, chances, runner_up, ranks(-torch.minimum(below, above)))
 

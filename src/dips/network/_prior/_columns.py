@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._draws import Draws
+from dips.network._prior._draws import Draws
 
 
 def categorical_columns(draws: Draws, tables: int, columns: int) -> Tensor:

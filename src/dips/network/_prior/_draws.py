@@ -54,7 +54,7 @@ class Draws:
         return raw / raw.sum(-1, keepdim=True)
 
 
-def standardised(x: Tensor, axis: int = 1) -> Tensor:
+def standardized(x: Tensor, axis: int = 1) -> Tensor:
     """Mean 0 and deviation 1 along the rows."""
     return (x - x.mean(axis, keepdim=True)) / x.std(axis, keepdim=True).clamp_min(1e-6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._draws import Draws, standardised, take_columns, take_rows
+from dips.network._prior._draws import Draws, standardized, take_columns, take_rows
 
 
 def linear(draws: Draws, x: Tensor, scores: int) -> Tensor:
@@ -38,13 +38,13 @@ def products(draws: Draws, x: Tensor, scores: int, terms: int = 6) -> Tensor:
     left = take_columns(x, draws.integers(tables, terms, high=columns))
     right = take_columns(x, draws.integers(tables, terms, high=columns))
     size = draws.normal(tables, terms, scores) * draws.uniform(tables, terms, 1).pow(3)
-    return standardised(left * right) @ size + 0.3 * draws.uniform(tables, 1, 1) * linear(draws, x, scores)
+    return standardized(left * right) @ size + 0.3 * draws.uniform(tables, 1, 1) * linear(draws, x, scores)
 
 
 def prototypes(draws: Draws, x: Tensor, scores: int, per_class: int = 3) -> Tensor:
     """The nearer the closest of a class's own example rows, the higher its score."""
     tables, rows, columns = x.shape
-    centres = take_rows(x, draws.integers(tables, scores * per_class, high=rows))
+    centers = take_rows(x, draws.integers(tables, scores * per_class, high=rows))
     scale = draws.log_uniform(tables, 1, columns, low=0.3, high=2.0)
-    distance = torch.cdist(x * scale, centres * scale) / columns**0.5
+    distance = torch.cdist(x * scale, centers * scale) / columns**0.5
     return -distance.view(tables, rows, per_class, scores).amin(2)

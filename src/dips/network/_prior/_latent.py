@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._draws import Draws, standardised
+from dips.network._prior._draws import Draws, standardized
 
 _N_SOURCES = 3  # at most, that rows of a table come from
 
@@ -31,14 +31,14 @@ def clustered(draws: Draws, tables: int, rows: int, columns: int, clusters: int)
     """Rows around uneven clusters of differing width, and each row's cluster: unlabeled rows show where they lie."""
     weights = draws.shares(tables, clusters)
     cluster = draws.pick(weights.unsqueeze(1).expand(-1, rows, -1))  # (B, N)
-    centres = draws.normal(tables, clusters, columns) * draws.chance(
+    centers = draws.normal(tables, clusters, columns) * draws.chance(
         tables, 1, columns, p=draws.uniform(tables, 1, 1, low=0.3, high=1.2)
     )
     widths = draws.log_uniform(tables, 1, 1, low=0.12, high=0.9) * draws.log_uniform(
         tables, clusters, columns, low=0.5, high=2.0
     )
     index = cluster.unsqueeze(-1).expand(-1, -1, columns)
-    return centres.gather(1, index) + widths.gather(1, index) * draws.normal(tables, rows, columns), cluster
+    return centers.gather(1, index) + widths.gather(1, index) * draws.normal(tables, rows, columns), cluster
 
 
 def with_copies(draws: Draws, latent: Tensor) -> Tensor:
@@ -48,7 +48,7 @@ def with_copies(draws: Draws, latent: Tensor) -> Tensor:
     copied = draws.chance(tables, columns, p=0.25) & draws.chance(tables, 1, p=0.3)
     source = torch.where(copied, draws.integers(tables, columns, high=columns), own)
     blur = draws.uniform(tables, 1, columns).square() * copied.unsqueeze(1)
-    copy = standardised(latent).gather(2, source.unsqueeze(1).expand(-1, rows, -1))
+    copy = standardized(latent).gather(2, source.unsqueeze(1).expand(-1, rows, -1))
     return copy + blur * draws.normal(tables, rows, columns)
 
 

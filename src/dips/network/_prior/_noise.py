@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .._settings import PriorSettings
-from ._classes import Classes, certain
-from ._draws import Draws, standardised
+from dips.network._prior._classes import Classes, certain
+from dips.network._prior._draws import Draws, standardized
+from dips.network._settings import PriorSettings
 
 KINDS = ("symmetric", "class", "row", "border", "annotator")
 SHARES = (0.36, 0.28, 0.12, 0.12, 0.12)  # of the kinds: symmetric noise is met most, errors by class hurt most
@@ -30,7 +30,7 @@ def wrong_chance(draws: Draws, kind: Tensor, labels: Classes, rank: Tensor, clas
     tables, rows, columns = rank.shape
     column = draws.integers(tables, 1, 1, high=columns).expand(-1, rows, -1)
     place = rank.gather(2, column).squeeze(-1)  # (B, L) ranks of one column
-    hard = standardised((rank - 0.5) @ draws.normal(tables, columns, 1)).squeeze(-1)
+    hard = standardized((rank - 0.5) @ draws.normal(tables, columns, 1)).squeeze(-1)
     bad = place < draws.uniform(tables, 1, low=0.1, high=0.6)
     by_row = (
         torch.ones_like(place),

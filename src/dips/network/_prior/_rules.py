@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from ._draws import Draws, take_columns
+from dips.network._prior._draws import Draws, take_columns
 
 
 def rules(draws: Draws, level: Tensor, scores: int, levels: int, terms: int = 6) -> Tensor:

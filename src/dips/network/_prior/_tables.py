@@ -9,16 +9,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .._settings import PriorSettings
-from ._causal import causal
-from ._classes import Classes, by_interval, by_score, certain, either
-from ._columns import categorical_columns, effects, levels, missing, relevant_columns, warped
-from ._draws import Draws, ranks, standardised
-from ._functions import additive, linear, products, prototypes, waves
-from ._latent import clustered, correlated, shifted, sources, with_copies
-from ._noise import dirty
-from ._rules import rules
-from ._trees import trees
+from dips.network._prior._causal import causal
+from dips.network._prior._classes import Classes, by_interval, by_score, certain, either
+from dips.network._prior._columns import categorical_columns, effects, levels, missing, relevant_columns, warped
+from dips.network._prior._draws import Draws, ranks, standardized
+from dips.network._prior._functions import additive, linear, products, prototypes, waves
+from dips.network._prior._latent import clustered, correlated, shifted, sources, with_copies
+from dips.network._prior._noise import dirty
+from dips.network._prior._rules import rules
+from dips.network._prior._trees import trees
+from dips.network._settings import PriorSettings
 
 Function = Callable[[Draws, Tensor, int], Tensor]
 FUNCTIONS: tuple[tuple[Function | None, float], ...] = (
@@ -124,7 +124,7 @@ def make_tables(draws: Draws, tables: int, shape: Shape, settings: PriorSettings
     source = sources(draws, tables, shape.rows)
     bias = draws.chance(tables, 1, p=0.3) * draws.uniform(tables, 1, high=2.0)  # labeled rows from some sources first
     source = source.gather(1, (draws.uniform(tables, shape.rows) + bias * source).argsort(1))
-    latent = standardised(with_copies(draws, shifted(draws, standardised(latent), source)))
+    latent = standardized(with_copies(draws, shifted(draws, standardized(latent), source)))
     alone = draws.chance(tables, 1, shape.columns, p=0.15)  # a column that has to do with no other
     latent = torch.where(alone, draws.normal(*latent.shape), latent)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._draws import Draws, take_columns
+from dips.network._prior._draws import Draws, take_columns
 
 
 def trees(draws: Draws, x: Tensor, scores: int, count: int = 16, depth: int = 4) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ._model import BLOCKS, Network
-from ._settings import TrainingSettings
+from dips.network._model import BLOCKS, Network
+from dips.network._settings import TrainingSettings
 
 
 def orthogonal(update: Tensor, steps: int = 5) -> Tensor:
@@ -59,13 +59,13 @@ class Muon:
         return directions.view(parts.shape).transpose(1, 2).reshape(update.shape)
 
 
-class Optimiser:
-    """Both optimisers, the clipping and the running mean of the weights."""
+class MuonAndAdam:
+    """Both, the clipping and the running mean of the weights."""
 
     def __init__(self, model: Network, settings: TrainingSettings) -> None:
         self.settings = settings
         self.named = dict(model.named_parameters())
-        blocks = {name: self.named[name] for name in BLOCKS} if settings.optimiser == "muon" else {}
+        blocks = {name: self.named[name] for name in BLOCKS} if settings.optimizer == "muon" else {}
         rest = [weight for name, weight in self.named.items() if name not in blocks]
         fused = rest[0].is_cuda
         heads = {"row_qkv": model.settings.row_heads, "column_qkv": model.settings.column_heads}

@@ -1,9 +1,9 @@
 import pytest
 import torch
+from step_times import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 from torch import nn
 
 from dips.vision._image_pool import ImagePool
-from dips.vision._throughput import breakdown, convolutions_ms, copy_bandwidth, floor_ms, steps_per_second
 
 from .examples import CPU, colors, pool, recipe
 
