@@ -176,13 +176,13 @@ def test_what_follows_the_list_is_folded_and_opens_from_the_top(browser, page):
 def test_the_line_follows_the_costs(browser, page):
     opened(browser, page)
     browser.execute_script("document.querySelector('#models details').open = true")
-    words, cost = find(browser, "#line").text, find(browser, "#cost-missed")
+    words, cost = find(browser, ".line").text, find(browser, ".cost-missed")
     assert "No other threshold is cheaper" in words
     cost.clear()
     cost.send_keys("50")
-    assert "misses 0," in find(browser, "#line").text  # a miss has become dear
-    find(browser, "#level").send_keys(Keys.END)
-    assert "The cheapest is" in find(browser, "#line").text
+    assert "misses 0," in find(browser, ".line").text  # a miss has become dear
+    find(browser, ".level").send_keys(Keys.END)
+    assert "The cheapest is" in find(browser, ".line").text
 
 
 def test_dark_mode_follows_the_system_and_the_button(browser, page):
