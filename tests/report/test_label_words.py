@@ -202,6 +202,19 @@ def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
     assert sentences[-1] == "Always answering 'yes' would have an accuracy of 50.0 %."
 
 
+def test_what_was_checked_is_said_before_what_looks_wrong_of_the_rest():
+    assert label_summary(0.08, (0.05, 0.11), 35, 500, {"n": 30, "corrected": 12}) == (
+        "30 labels were checked, and 12 corrected. About 8 % of the 470 unchecked labels look wrong (between 5 "
+        "and 11 %); 35 of 470 are suspect."
+    )
+    assert label_summary(None, None, 0, 30, {"n": 30, "corrected": 0}) == (
+        "All 30 labels were checked, and none corrected."
+    )
+    assert label_summary(0.08, None, 1, 500, {"n": 1, "corrected": None}) == (
+        "1 label was checked. About 8 % of the 499 unchecked labels look wrong; 1 of 499 is suspect."
+    )
+
+
 def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatched):
     said = label_summary(0.3, (0.0, 0.46), 90, 200)
     assert said == (

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.early import as_of_now
-from dips._report.label_words import share_in_short
+from dips._report.label_words import share_in_short, unchecked
 from dips._report.metric_words import (
     SHARES,
     against_plain,
@@ -74,6 +74,7 @@ def template(name: str) -> Template:
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
         against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
         rows_in_model=rows_in_model, expects_truth=expects_truth, amount_with_range=amount_with_range,
+        unchecked=unchecked,
     )  # fmt: skip
     return environment.get_template(name)
 

@@ -6,10 +6,12 @@ from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
 from dips._report.label_words import (
+    checked_in_words,
     first_looks,
     guessed,
     ranking_in_words,
     share_in_words,
+    unchecked,
     what_to_tell,
     worth_in_words,
 )
@@ -205,11 +207,18 @@ def _data(summary: dict[str, Any]) -> str:
 
 
 def _labels(summary: dict[str, Any]) -> str:
+    checked, n_labeled = summary["labels"].get("checked"), summary["rows"]["labeled"]
+    of = unchecked(checked, n_labeled)
+    return " ".join(filter(None, [checked_in_words(checked, n_labeled), _doubted_labels(summary, of)]))
+
+
+def _doubted_labels(summary: dict[str, Any], of: str) -> str:
+    """Say how many labels look wrong, `of` those that nobody has checked."""
     labels, n = summary["labels"], summary["labels"]["n_suspects"]
     if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
     if n == 0:
-        share = f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
+        share = f"{share_in_words(labels['share_wrong'], labels['interval'], of)}; none is suspect."
         ranking = ranking_in_words(labels["n_listed"]) if labels.get("n_listed") else ""
         return " ".join(filter(None, [share, labels.get("why_all_useful"), ranking]))
     if labels["share_wrong"] is None:
@@ -222,7 +231,7 @@ def _labels(summary: dict[str, Any]) -> str:
     if summary["unit"] == IMAGE:
         listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
     interval = labels.get("interval")
-    return f"{share_in_words(labels['share_wrong'], interval)}; {listed}{guessed(interval)}."
+    return f"{share_in_words(labels['share_wrong'], interval, of)}; {listed}{guessed(interval)}."
 
 
 def _model(summary: dict[str, Any]) -> str:

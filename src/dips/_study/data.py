@@ -38,6 +38,8 @@ from dips._tools.observer import Observer
 from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 
+_REPORTED = ("table", "schema", "target", "ids", "sources", "notes", "n_corrected")
+
 
 @dataclass
 class StudyData:
@@ -57,6 +59,12 @@ class StudyData:
     n_unlabeled_sources: int = 0  # the last ones
     corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
     leaks: list[Leak] = field(default_factory=list)  # those known so far
+
+    @property
+    def n_corrected(self) -> int | None:
+        """How many verified labels were wrong before; None where nobody says what they were."""
+        known = self.verified.mask & (self.verified.before >= 0)
+        return int((self.verified.before != self.target.codes)[known].sum()) if known.any() else None
 
     @property
     def notes(self) -> list[str]:
@@ -103,7 +111,7 @@ class StudyData:
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
-        return {name: getattr(self, name) for name in ("table", "schema", "target", "ids", "sources", "notes")}
+        return {name: getattr(self, name) for name in _REPORTED}
 
 
 def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Observer | None = None) -> StudyData:

@@ -312,7 +312,7 @@ def _findings(
     scored = _scored(study, split, comparison, settings, costs)
     drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
     uneven = uneven_values(final.judge, study, settings.seed)
-    noise_rate, noise_interval = share_wrong(final.judge, uneven)
+    noise_rate, noise_interval = share_wrong(final.judge, uneven, study.n_corrected)
     rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)

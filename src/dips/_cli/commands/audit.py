@@ -118,6 +118,7 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
             "n_labeled": n_labeled,
             "estimated_share_wrong": judged.share_wrong,
             "share_wrong_interval": judged.interval,
+            "checked": judged.findings.checked,
             "suspects": records_of(judged.suspects()),
             "warnings": judged.findings.warnings,
             "reading": judged.findings.reading,
@@ -132,7 +133,8 @@ def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
 
     suspects, settings = judged.suspects(), judged.findings.settings
     remarks().say_notes(judged.findings.notes)
-    summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
+    checked = judged.findings.checked
+    summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled, checked)
     output().say(summary)
     if len(suspects) and top:
         print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))

@@ -162,7 +162,8 @@ def _print_result(run: Run, folder: Path) -> None:
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
         console.say(f"Left out ({why}): {'; '.join(titles)}.")
     labels, interval = m["labels"], m["labels"]["share_wrong_interval"]
-    summary = label_summary(labels["estimated_share_wrong"], interval, labels["n_suspects"], m["rows"]["labeled"])
+    shares, counts = (labels["estimated_share_wrong"], interval), (labels["n_suspects"], m["rows"]["labeled"])
+    summary = label_summary(*shares, *counts, labels.get("checked"))
     worth = worth_in_words(run.summary["labels"]["worth"])
     looks = f"{worth}." if worth else first_looks(interval)
     tell = what_to_tell(interval, run.config["settings"])
