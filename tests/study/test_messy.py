@@ -73,6 +73,16 @@ def test_spellings_of_a_label_are_merged_on_demand():
     assert read_data(table, Settings(target="outcome", merge_labels=True)).target.classes == ["ill", "well"]
 
 
+@pytest.mark.parametrize(("n_capitals", "is_refused"), [(4, True), (20, False)])
+def test_inspect_finds_what_there_is_beside_spellings_of_a_label(n_capitals, is_refused):
+    table = patients(n_labeled=160)[0].assign(cure=lambda t: (t["outcome"] == "ill") * 1.5)
+    capitals = table.index[table["outcome"] == "ill"][:n_capitals]
+    table.loc[capitals, "outcome"] = "Ill"
+    look = inspect(table, "outcome")
+    assert ("look like spellings of one" in (look.problem or "")) == is_refused
+    assert list(look.leaks_alone) == ["cure"]
+
+
 def test_unlabeled_rows_with_a_word_stop_the_run():
     table = TABLE.assign(outcome=TABLE["outcome"].where(TABLE.index < 60, "pending"))
     with pytest.raises(DataError, match="use unlabeled_mark='pending'"):
