@@ -12,6 +12,7 @@ from dips._tools.wording import counted, option
 
 _NEAR_0 = 0.005  # rounds to 0 %
 _ANYTHING = 0.45  # wrong labels; where 0 and this share explain the labels equally well, nothing is known of them
+_WIDE = 0.1  # a range from 0 to here leaves the number of suspects open
 _LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
 _DANGER = 0.5  # of a class's labels
 _FAR_ABOVE = 2.0  # times the share among the other classes
@@ -68,6 +69,23 @@ def first_looks(interval: Sequence[float] | None) -> str:
     return (
         f"Check the first 20 with {option('order', 'useful')}, and run again with your corrections: only that shows "
         "whether labels are wrong or the columns say nothing about them."
+    )
+
+
+def left_to_chance(interval: Sequence[float] | None, n_suspects: int) -> str:
+    """Say that the number of suspects is hardly known; empty where labels show it, or nothing at all.
+
+    Where one class is mistaken far more often than the other, seeds name 11 to 61 of 90 wrong labels, and rank labels
+    alike.
+    """
+    if not n_suspects or interval is None or tells_nothing(interval):
+        return ""
+    if interval[0] >= _NEAR_0 or interval[1] < _WIDE:
+        return ""
+    return (
+        "Since none or many of the labels may be wrong, chance decides much of how many are suspects: another seed may "
+        "name far fewer or more. Check the first ones, and run again with your corrections: these show how many are "
+        "wrong."
     )
 
 

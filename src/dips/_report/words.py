@@ -9,6 +9,7 @@ from dips._report.label_words import (
     checked_in_words,
     first_looks,
     guessed,
+    left_to_chance,
     ranking_in_words,
     share_in_words,
     unchecked,
@@ -83,6 +84,8 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
+        if chance := left_to_chance(labels.get("interval"), labels["n_suspects"]):
+            look = f"{look} {chance}"
         steps.append(
             f"{look} Choose the right label under 'corrected', save the corrections, and run again with "
             f"`{option('corrections', 'corrections.csv')}`: checked labels are not doubted again, and the others are "
