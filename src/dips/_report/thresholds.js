@@ -27,7 +27,7 @@ function lineInWords(row, thresholds, name, missed, alarm) {
 
 /** Lets the reader price errors and move the line in a part of the page; it starts at the cheapest. */
 function drawLine(part, thresholds, name) {
-  const [missed, alarm, level, line] = [".cost-missed", ".cost-alarm", ".level", ".line"].map((css) => part.querySelector(css));
+  const [missed, alarm, level, line] = [".cost-missed", ".cost-alarm", ".threshold", ".in-words"].map((css) => part.querySelector(css));
   const price = () => [missed, alarm].map((input) => Math.max(Number(input.value) || 0, 0));
   const show = () => {
     const costs = price();
