@@ -374,7 +374,7 @@ def test_every_default_is_in_the_help(capsys):
         "none",
         "0",
         "1",
-        "of two classes that are words, the rarer; otherwise the last in order",
+        "the dearest by --costs, or of two words the rarer, or the last in order",
     ):
         assert f"[default: {default}]" in out
     assert "reviewers got wrong, such as 0.1. [default: 0] --trust-label" in out  # also with --reviewed

@@ -1,5 +1,7 @@
 """What stands under a table is no row of it: a sum, unless it only happens to be called so, a source, empty rows."""
 
+from datetime import datetime
+
 import pandas as pd
 import pytest
 
@@ -33,6 +35,45 @@ def test_a_total_may_be_a_count_with_gaps_beside_it(tmp_path):
     path = tmp_path / "wards.csv"
     path.write_text("ward,doctor,nurse,patients\na,X,Y,4\nb,Z,Q,7\nTotal,,,2 wards\n")
     assert read_table(path).n_rows == 2
+
+
+@pytest.mark.parametrize("last", ["Total (3 patients);181;;", "Total [n=3]:;181;;"])
+def test_a_total_may_say_of_what(tmp_path, last):
+    assert read(tmp_path, last).n_rows == 3
+
+
+def test_several_rows_that_sum_up_the_others_are_left_out(tmp_path):
+    table = read(tmp_path, "Sum;181;;", "Mean;60.33;;")
+    assert table.n_rows == 3
+    assert table.notes == [
+        f"The last 2 rows of {table.source} ('Sum', 'Mean') sum up the others and are left out; call them otherwise to "
+        "keep them."
+    ]
+    assert read(tmp_path, "average;55;a;ill", "Total;236;;").n_rows == 4  # a class may be called so
+
+
+@pytest.mark.parametrize("gap", [[], [";;;"]])
+def test_a_last_row_of_nothing_but_sums_is_left_out(tmp_path, gap):
+    rows = ["id;age;stay;outcome", *(f"p{n};{n};{n % 5};ill" for n in range(30))]
+    (tmp_path / "table.csv").write_text("\n".join([*rows, *gap, f";{sum(range(30))};60;"]) + "\n")
+    table = read_table(tmp_path / "table.csv")
+    assert table.n_rows == 30
+    assert "holds nothing but sums of the others and is left out; give it a name to keep it." in " ".join(table.notes)
+
+
+@pytest.mark.parametrize("last", [";181;x;", "010;181;;", ";180;;", ";;;ill"])
+def test_a_last_row_of_something_else_than_sums_stays(tmp_path, last):
+    assert read(tmp_path, last).n_rows == 4
+
+
+def test_below_dates_of_excel_a_line_of_text_is_no_row(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    days = [[datetime(2024, 1, day), "ward a", day] for day in range(1, 20)]
+    for row in [["day", "ward", "beds"], *days, ["Total", None, 190], [], ["Printed on 1 May 2024"]]:
+        book.active.append(row)
+    book.save(tmp_path / "table.xlsx")
+    assert read_table(tmp_path / "table.xlsx").n_rows == 19
 
 
 @pytest.mark.parametrize("last", ["010;181;Total;", "Totalis;;;", "Anna;181;;"])

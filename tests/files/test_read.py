@@ -4,15 +4,20 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import struct
+import subprocess
+import sys
 import uuid
 import zipfile
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from dips._files import DataError, read_table
@@ -107,7 +112,6 @@ def test_types_that_few_functions_take_become_plain():
         "flag": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0, None], pa.int8())),
         "bytes": pa.array([b"a", None, b"b"], pa.binary_view()),
         "runs": pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"]),
-        "day": pd.period_range("2024-01-01", periods=3, freq="D"),
         "codes": pa.DictionaryArray.from_arrays([0, 1, 0], pa.array(["a", "b"], pa.string_view())),
     }
     columns = {name: pa.array(cells) for name, cells in columns.items()}
@@ -116,9 +120,40 @@ def test_types_that_few_functions_take_become_plain():
     assert plain["flag"].to_pylist() == [True, False, None]
     assert plain["bytes"].to_pylist() == [b"a", None, b"b"]
     assert plain["runs"].to_pylist() == ["a", "b", "b"]
-    assert np.diff(plain["day"].to_pylist()).tolist() == [1, 1]
     assert plain["codes"].take(pa.array([1])).to_pylist() == ["b"]
     assert read_table(pd.DataFrame({"uuid": ids})).columns["uuid"].to_pylist() == [str(i) for i in ids]
+
+
+@pytest.mark.parametrize("freq", ["M", "Q-NOV", "W-WED", "2D", "h"])
+def test_periods_are_read_as_the_time_they_begin(freq, tmp_path):
+    periods = pd.period_range("2024-01-01", periods=3, freq=freq).insert(1, pd.NaT)
+    begin = periods.to_timestamp().as_unit("us")
+    frame = pd.DataFrame({"when": periods})
+    assert pd.Index(read_table(frame).columns["when"].to_pandas()).equals(begin)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert pd.Index(read_table(tmp_path / "t.parquet").columns["when"].to_pandas()).equals(begin)
+    assert [c.kind for c in understand(read_table(pd.concat([frame] * 9))).columns] == ["date"]
+
+
+def test_periods_that_never_end_are_times(tmp_path):
+    frame = pd.DataFrame({"until": pd.PeriodIndex(["2024-01-01", "9999-12-31"], freq="D")})
+    assert read_table(frame).columns["until"].to_pylist() == [datetime(2024, 1, 1), datetime(9999, 12, 31)]
+
+
+def test_periods_are_known_in_a_process_that_has_seen_none(tmp_path):
+    pd.DataFrame({"month": pd.period_range("2024-01", periods=3, freq="M")}).to_parquet(tmp_path / "t.parquet")
+    ask = "import sys, dips._files; print(dips._files.read_table(sys.argv[1]).columns['month'][1].as_py())"
+    done = subprocess.run([sys.executable, "-c", ask, str(tmp_path / "t.parquet")], capture_output=True, text=True)
+    assert done.stdout == "2024-02-01 00:00:00\n"
+
+
+@pytest.mark.parametrize(("described", "length"), [('{"freq": "EONS"}', "EONS"), ("{", "?"), ("[]", "?")])
+def test_periods_of_an_unknown_length_are_refused_in_words(described, length):
+    names = {"ARROW:extension:name": "pandas.period", "ARROW:extension:metadata": described}
+    table = pa.table([[1, 2]], pa.schema([pa.field("era", pa.int64(), metadata=names)]))
+    words = f"Column 'era' holds periods of '{length}', which pandas does not know; write dates."
+    with pytest.raises(DataError, match=re.escape(words)):
+        read_table(table)
 
 
 def test_complex_numbers_are_refused_in_words():

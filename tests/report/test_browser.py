@@ -176,13 +176,24 @@ def test_what_follows_the_list_is_folded_and_opens_from_the_top(browser, page):
 def test_the_line_follows_the_costs(browser, page):
     opened(browser, page)
     browser.execute_script("document.querySelector('#models details').open = true")
-    words, cost = find(browser, "#line").text, find(browser, "#cost-missed")
+    words, cost = find(browser, ".in-words").text, find(browser, ".cost-missed")
     assert "No other threshold is cheaper" in words
     cost.clear()
     cost.send_keys("50")
-    assert "misses 0," in find(browser, "#line").text  # a miss has become dear
-    find(browser, "#level").send_keys(Keys.END)
-    assert "The cheapest is" in find(browser, "#line").text
+    assert "misses 0," in find(browser, ".in-words").text  # a miss has become dear
+    find(browser, ".threshold").send_keys(Keys.END)
+    assert "The cheapest is" in find(browser, ".in-words").text
+
+
+def test_curves_and_thresholds_are_those_of_the_class_that_is_picked(browser, tmp_path):
+    opened(browser, many_classes(tmp_path).report)
+    browser.execute_script("document.querySelector('#models details').open = true")
+    option = find(browser, "#which option:last-child")
+    name, code = option.text, option.get_attribute("value")
+    option.click()
+    shown = browser.find_elements("css selector", ".of-class:not([hidden])")
+    assert {part.get_attribute("data-class") for part in shown} == {code}
+    assert f"rows labeled {name}" in find(browser, ".of-class:not([hidden]) .in-words").text
 
 
 def test_dark_mode_follows_the_system_and_the_button(browser, page):

@@ -5,7 +5,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dips._report import render, summarize
-from dips._report.label_words import classes_in_danger, label_summary, share_in_words, worth_in_words, worth_of_suspects
+from dips._report.label_words import (
+    classes_in_danger,
+    label_summary,
+    left_to_chance,
+    share_in_words,
+    worth_in_words,
+    worth_of_suspects,
+)
 from dips._report.score_words import score_sentences
 from dips._report.words import headline, next_steps
 from dips._study import audit
@@ -200,6 +207,33 @@ def test_the_simplest_answer_is_the_one_that_is_scored_also_at_a_tie():
     always = {"label": "yes", "accuracy": 0.5}  # the most frequent in training
     sentences = score_sentences(compared(0.0, quality={"recall": tie}, baseline=always))
     assert sentences[-1] == "Always answering 'yes' would have an accuracy of 50.0 %."
+
+
+def test_what_was_checked_is_said_before_what_looks_wrong_of_the_rest():
+    assert label_summary(0.08, (0.05, 0.11), 35, 500, {"n": 30, "corrected": 12}) == (
+        "30 labels were checked, and 12 corrected. About 8 % of the 470 unchecked labels look wrong (between 5 "
+        "and 11 %); 35 of 470 are suspect."
+    )
+    assert label_summary(None, None, 0, 30, {"n": 30, "corrected": 0}) == (
+        "All 30 labels were checked, and none corrected."
+    )
+    assert label_summary(0.08, None, 1, 500, {"n": 1, "corrected": None}) == (
+        "1 label was checked. About 8 % of the 499 unchecked labels look wrong; 1 of 499 is suspect."
+    )
+
+
+def test_where_the_range_is_wide_and_begins_at_0_the_number_of_suspects_is_called_chance(unwatched):
+    said = "chance decides much of how many are suspects"
+    assert said in left_to_chance((0.0, 0.24), 13)
+    assert left_to_chance((0.0, 0.24), 0) == ""
+    assert left_to_chance((0.07, 0.24), 50) == ""
+    assert left_to_chance((0.0, 0.05), 5) == ""
+    assert left_to_chance((0.0, 0.46), 90) == ""  # these are called guesses
+    summary = summarize(unwatched.findings)
+    summary["labels"] |= {"interval": [0.0, 0.24]}
+    assert said in next_steps(summary)[0]
+    summary["labels"] |= {"interval": [0.1, 0.24]}
+    assert said not in next_steps(summary)[0]
 
 
 def test_suspects_of_labels_that_nothing_is_known_of_are_called_guesses(unwatched):

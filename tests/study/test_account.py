@@ -162,7 +162,9 @@ def where_errors_gather():
     ward, is_ill = rng.choice(list("ABCD"), 600), rng.rand(600) < p
     label = np.where(is_ill ^ ((ward == "B") & (rng.rand(600) < 0.3)), "ill", "well")
     table = pd.DataFrame({"ward": ward, "x": rng.rand(600), "label": label, "checked": np.arange(600) % 4 == 0})
-    curator = SimpleNamespace(answers_=np.column_stack([p, 1 - p]), noise_rate_=0.01, noise_interval_=(0.0, 0.02))
+    curator = SimpleNamespace(
+        believes=True, answers_=np.column_stack([p, 1 - p]), noise_rate_=0.01, noise_interval_=(0.0, 0.02)
+    )
     return table, SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": table["checked"]}))
 
 
@@ -171,11 +173,26 @@ def test_what_somebody_has_checked_is_not_doubted_for_its_neighbors():
     uneven = uneven_values(judge, read_data(table, Settings.of("label", verified="checked")), 0)
     assert [v.value for v in uneven.values] == ["B"]
     assert not table["checked"][uneven.values[0].rows].any()
-    assert share_wrong(judge, uneven)[0] == 0.01  # of labels as given; the values were tested on the others only
+    assert share_wrong(judge, uneven)[0] == 0.01  # of the others; nobody says what the checked ones were before
     judge.samples_["verified"] = False
     assert share_wrong(judge, uneven)[0] > 0.03
     judge.samples_["verified"] = True
     assert share_wrong(judge, uneven) == (None, None)
+
+
+def test_wrong_labels_that_were_found_are_not_looked_for_among_the_others():
+    curator = SimpleNamespace(believes=True, noise_rate_=0.2, noise_interval_=(0.1, 0.3))
+    judge = SimpleNamespace(curator_=curator, samples_=pd.DataFrame({"verified": np.arange(100) < 20}))
+    share, interval = share_wrong(judge, None, n_corrected=12)
+    assert share == pytest.approx(8 / 80)
+    assert interval == pytest.approx((0, 18 / 80))
+
+
+def test_a_curator_that_judges_labels_as_they_are_now_found_all_wrong_ones_among_the_unchecked():
+    judge = SimpleNamespace(
+        curator_=SimpleNamespace(believes=False, noise_rate_=0.08), samples_=pd.DataFrame({"verified": [True, False]})
+    )
+    assert share_wrong(judge, None, n_corrected=1) == (pytest.approx(0.16), None)
 
 
 @pytest.mark.parametrize("told", [{"trust_label": "ill"}, {"class_frequency": {"ill": 0.5}}])

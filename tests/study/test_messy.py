@@ -41,6 +41,16 @@ def test_a_time_after_the_year_9999_is_a_time_like_any_other(tmp_path):
     assert again.verified.mask.nonzero()[0].tolist() == [n - 1]
 
 
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()])
+def test_days_after_the_year_9999_name_rows_and_groups(kind):
+    table = TABLE[TABLE["outcome"].notna()].drop(columns="patient")
+    days = pa.array(3_650_000 + np.arange(len(table)) // 2, pa.int32()).cast(pa.date32()).cast(kind)
+    columns = pa.Table.from_pandas(table).append_column("day", days)
+    assert "11963-05-13" in audit(columns, target="outcome", id="day").samples["day"].astype(str).tolist()
+    groups = read_data(columns, Settings(target="outcome", group="day").checked()).groups
+    assert np.unique(groups).size == len(table) / 2
+
+
 def test_in_python_messages_speak_python(tmp_path):
     with pytest.raises(DataError, match=r"^drop names 'agent_note', which is not a column besides the target"):
         fit(TABLE, target="outcome", out=tmp_path / "run", drop="agent_note")
@@ -61,6 +71,16 @@ def test_spellings_of_a_label_are_merged_on_demand():
     with pytest.raises(DataError, match="use merge_labels=True to merge them"):
         read_data(table, Settings(target="outcome"))
     assert read_data(table, Settings(target="outcome", merge_labels=True)).target.classes == ["ill", "well"]
+
+
+@pytest.mark.parametrize(("n_capitals", "is_refused"), [(4, True), (20, False)])
+def test_inspect_finds_what_there_is_beside_spellings_of_a_label(n_capitals, is_refused):
+    table = patients(n_labeled=160)[0].assign(cure=lambda t: (t["outcome"] == "ill") * 1.5)
+    capitals = table.index[table["outcome"] == "ill"][:n_capitals]
+    table.loc[capitals, "outcome"] = "Ill"
+    look = inspect(table, "outcome")
+    assert ("look like spellings of one" in (look.problem or "")) == is_refused
+    assert list(look.leaks_alone) == ["cure"]
 
 
 def test_unlabeled_rows_with_a_word_stop_the_run():

@@ -65,6 +65,21 @@ def test_corrections_become_verified_labels(place, before, after):
     assert any("Verified labels: " in note for note in after.summary["notes"])
 
 
+def test_the_report_says_what_was_corrected_and_what_looks_wrong_of_the_rest(place, after):
+    lines = pd.read_csv(place / "corrections.csv")
+    checked = {"n": int((lines["label"] != "unlabeled").sum()), "corrected": int(lines["label"].isin(OTHER).sum())}
+    assert after.metrics["labels"]["checked"] == checked
+    n_left = after.metrics["rows"]["labeled"] - checked["n"]
+    said = after.summary["headline"]["labels"]
+    assert said.startswith(f"{checked['n']} labels were checked, and {checked['corrected']} corrected.")
+    assert f"of the {n_left} unchecked labels" in said
+    assert f"of the {n_left} unchecked labels" in after.report.read_text(encoding="utf-8").split('class="cards"')[1]
+    is_open = (after.samples["source"] == "given") & ~after.samples["verified"]
+    left_wrong = WRONG[np.flatnonzero(is_open)].mean()
+    low, high = after.metrics["labels"]["share_wrong_interval"]
+    assert low <= left_wrong <= high
+
+
 def test_corrections_leave_the_held_out_rows_as_they_are(before, after):
     kept = after.samples.loc[after.samples["source"] == "given", "row"]
     assert set(after.held_out["row"]) == set(before.held_out["row"]) & set(kept)

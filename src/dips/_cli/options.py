@@ -247,7 +247,7 @@ Positive = Annotated[
     typer.Option(
         metavar="LABEL",
         help="The class that F1, average precision and the report's curves are about.  "
-        "[default: of two classes that are words, the rarer; otherwise the last in order]",
+        "[default: the dearest by --costs, or of two words the rarer, or the last in order]",
     ),
 ]
 MetricName = Annotated[str, typer.Option(metavar="METRIC", help="The metric that decides: {metrics}.")]

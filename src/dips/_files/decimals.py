@@ -26,9 +26,12 @@ def about_doubt(column: Column, cells: pa.ChunkedArray, style: NumberStyle) -> s
 
 def is_doubtful(column: Column, raw: pa.ChunkedArray) -> bool:
     """Whether numbers of a column may be meant otherwise: 4.129 or 1,526, and no other decimals."""
-    if not _is_written(column, raw) or column.decimal == ",":
-        return False
-    return is_ambiguous(_read(texts(raw).drop_null(), column.style), column.style)
+    return _is_written(column, raw) and are_doubtful(texts(raw), column.style)
+
+
+def are_doubtful(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
+    """Whether texts written in a style may be meant otherwise."""
+    return style.decimal != "," and is_ambiguous(_read(cells.drop_null(), style), style)
 
 
 def witness_of_commas(columns: list[Column], table: Table) -> str | None:
@@ -54,13 +57,16 @@ def _is_written(column: Column, raw: pa.ChunkedArray) -> bool:
 
 
 def _certain_mark(column: Column, raw: pa.ChunkedArray) -> str:
-    if not _is_written(column, raw):
-        return ""
-    if column.decimal == ",":
+    return certain_mark(texts(raw), column.style) if _is_written(column, raw) else ""
+
+
+def certain_mark(cells: pa.ChunkedArray, style: NumberStyle) -> str:
+    """Return the decimal mark that texts written in a style show for sure; empty where they show none."""
+    if style.decimal == ",":
         return ","
-    read = _read(texts(raw).drop_null().slice(0, SOME), column.style)
+    read = _read(cells.drop_null().slice(0, SOME), style)
     has_point = pc.any(pc.match_substring_regex(read, r"\.\d")).as_py()
-    return "." if has_point and not is_ambiguous(read, column.style) else ""
+    return "." if has_point and not is_ambiguous(read, style) else ""
 
 
 def _read(cells: pa.ChunkedArray, style: NumberStyle) -> pa.ChunkedArray:

@@ -7,11 +7,16 @@ import uuid
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dips._files.periods import beginnings, length_of_periods
 from dips._files.values import is_text
+
+_DAYS_OF_PYTHON = (-719_162, 2_932_896)  # from 1970, to the first of the year 1 and the last of 9999
 
 
 def with_plain_types(columns: pa.Table) -> pa.Table:
     """Return the table with texts, numbers, dates and bytes as such; categories that are texts stay categories.
+
+    Dates that Python has no value for become times, which pandas has; periods become the times when they begin.
 
     Examples
     --------
@@ -20,10 +25,27 @@ def with_plain_types(columns: pa.Table) -> pa.Table:
     m: int64
     """
     for at, field in enumerate(columns.schema):
-        chunks = [_plain(chunk) for chunk in columns.column(at).chunks]
-        if chunks and chunks[0].type != field.type:
-            columns = columns.set_column(at, field.name, pa.chunked_array(chunks, chunks[0].type))
+        plain = _plain_column(columns.column(at), field)
+        if plain.type != field.type:
+            columns = columns.set_column(at, field.name, plain)
     return columns
+
+
+def _plain_column(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    if length := length_of_periods(field):
+        return beginnings(column, field.name, length)
+    chunks = [_plain(chunk) for chunk in column.chunks]
+    if chunks and chunks[0].type != field.type:
+        column = pa.chunked_array(chunks, chunks[0].type)
+    return column.cast(pa.timestamp("s")) if _has_far_dates(column) else column
+
+
+def _has_far_dates(column: pa.ChunkedArray) -> bool:
+    if not pa.types.is_date(column.type):
+        return False
+    days = pc.min_max(column.cast(pa.date32()).cast(pa.int32()))
+    first, last = days["min"].as_py(), days["max"].as_py()
+    return first is not None and (first < _DAYS_OF_PYTHON[0] or last > _DAYS_OF_PYTHON[1])
 
 
 def _plain(array: pa.Array) -> pa.Array:

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dips._report import charts
-from dips._report.label_words import share_in_words
+from dips._report.label_words import share_in_words, unchecked
 from dips._report.metric_words import SHARES, amount, difference, range_of, title_of, verdict_of
 from dips._report.page import packaged, template
 from dips._tools.wording import counted
@@ -26,10 +26,15 @@ def render_difference(comparison: dict[str, Any]) -> str:
         sentences=difference_sentences(comparison),
         parts=_PARTS,
         chart=_chart(comparison) if comparison["scores"]["all"] else "",
-        shares=[share_in_words(r["share_wrong"], r["interval"]) if r["share_wrong"] is not None else "not estimated"
-                for r in comparison["runs"]],
+        shares=[_share_wrong(run) for run in comparison["runs"]],
         style=Markup(packaged("page.css")),
     )  # fmt: skip
+
+
+def _share_wrong(run: dict[str, Any]) -> str:
+    if run["share_wrong"] is None:
+        return "not estimated"
+    return share_in_words(run["share_wrong"], run["interval"], unchecked(run["checked"], run["n_labeled"]))
 
 
 def difference_sentences(comparison: dict[str, Any]) -> list[str]:

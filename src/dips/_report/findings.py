@@ -29,7 +29,7 @@ class TableFindings:
     notes : sentences on how the table was read
     warnings : sentences on what went wrong in training
     account : data frame, one row per input row
-    noise_rate : estimated share of wrong labels, where the curator estimates it
+    noise_rate : estimated share of wrong labels among those that nobody has checked, where the curator estimates it
     noise_interval : lowest and highest share that explain the labels nearly as well, where the curator gives them
     X : the prepared table
     judge : the curated model that judged the labels
@@ -47,6 +47,7 @@ class TableFindings:
     outliers : one record per column with numbers far from all others
     costs : (C,) of missing a row of each class, where the user gave them; decisions follow them if the metric does
     n_verified_test : how many of the held-out rows have a verified label
+    n_corrected : how many verified labels were wrong before; None where nobody says what they were
     baseline : what always giving the most frequent answer would score, by metric
     reading : what was found out, or guessed, while the table was read; plain data
     """
@@ -80,11 +81,18 @@ class TableFindings:
     reading: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     n_verified_test: int = 0
+    n_corrected: int | None = None
 
     @property
     def chosen(self) -> str | None:
         """Name of the chosen candidate."""
         return next((m["name"] for m in self.models if m["chosen"]), None)
+
+    @property
+    def checked(self) -> dict[str, int | None] | None:
+        """How many labels somebody has checked, and how many of these were wrong; None where nobody checked any."""
+        n = int(self.account["verified"].sum())
+        return {"n": n, "corrected": self.n_corrected} if n else None
 
     @property
     def deciding_costs(self) -> Array | None:

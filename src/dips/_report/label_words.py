@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dips._tools.wording import option
+from dips._tools.wording import counted, option
 
 _NEAR_0 = 0.005  # rounds to 0 %
 _ANYTHING = 0.45  # wrong labels; where 0 and this share explain the labels equally well, nothing is known of them
+_WIDE = 0.1  # a range from 0 to here leaves the number of suspects open
 _LOOKS = (10, 20, 50, 100, 200, 500)  # suspects that a person may look at
 _DANGER = 0.5  # of a class's labels
 _FAR_ABOVE = 2.0  # times the share among the other classes
 _LEAST_SHARE, _FEW_SUSPECTS = 0.2, 3  # below, a class is not called in danger
 
 
-def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
+def share_in_words(rate: float, interval: Sequence[float] | None = None, labels: str = "labels") -> str:
     """Say what share of the labels looks wrong; where that may be none, only the range is said.
+
+    `labels` names those that the share is about.
 
     Examples
     --------
@@ -33,17 +36,17 @@ def share_in_words(rate: float, interval: Sequence[float] | None = None) -> str:
     ('Under 1 % of the labels look wrong', 'Under 1 % of the labels look wrong')
     """
     if interval is None:
-        return f"{'Under 1' if rate < 0.01 else f'About {100 * rate:.0f}'} % of the labels look wrong"
+        return f"{'Under 1' if rate < 0.01 else f'About {100 * rate:.0f}'} % of the {labels} look wrong"
     low, high = interval
     if high < _NEAR_0:
-        return "Under 1 % of the labels look wrong"
+        return f"Under 1 % of the {labels} look wrong"
     if tells_nothing(interval):
-        return f"Models can hardly predict the labels, so anything from 0 to {100 * high:.0f} % of them may be wrong"
+        return f"Models can hardly predict the {labels}, so anything from 0 to {100 * high:.0f} % of them may be wrong"
     if low < _NEAR_0:
-        return f"Between 0 and {100 * high:.0f} % of the labels look wrong"
+        return f"Between 0 and {100 * high:.0f} % of the {labels} look wrong"
     if round(100 * low) == round(100 * high):
-        return f"About {100 * rate:.0f} % of the labels look wrong"
-    return f"About {100 * rate:.0f} % of the labels look wrong (between {100 * low:.0f} and {100 * high:.0f} %)"
+        return f"About {100 * rate:.0f} % of the {labels} look wrong"
+    return f"About {100 * rate:.0f} % of the {labels} look wrong (between {100 * low:.0f} and {100 * high:.0f} %)"
 
 
 def tells_nothing(interval: Sequence[float] | None) -> bool:
@@ -69,6 +72,23 @@ def first_looks(interval: Sequence[float] | None) -> str:
     )
 
 
+def left_to_chance(interval: Sequence[float] | None, n_suspects: int) -> str:
+    """Say that the number of suspects is hardly known; empty where labels show it, or nothing at all.
+
+    Where one class is mistaken far more often than the other, seeds name 11 to 61 of 90 wrong labels, and rank labels
+    alike.
+    """
+    if not n_suspects or interval is None or tells_nothing(interval):
+        return ""
+    if interval[0] >= _NEAR_0 or interval[1] < _WIDE:
+        return ""
+    return (
+        "Since none or many of the labels may be wrong, chance decides much of how many are suspects: another seed may "
+        "name far fewer or more. Check the first ones, and run again with your corrections: these show how many are "
+        "wrong."
+    )
+
+
 def what_to_tell(interval: Sequence[float] | None, settings: Mapping[str, Any]) -> str:
     """Say what users may know of the errors, where labels may be right and nothing was told.
 
@@ -87,14 +107,54 @@ def what_to_tell(interval: Sequence[float] | None, settings: Mapping[str, Any]) 
     )
 
 
-def label_summary(share_wrong: float | None, interval: Sequence[float] | None, n_suspects: int, n_labeled: int) -> str:
-    """Say how many labels look wrong and how sure that is, and how many are suspects."""
-    suspects = f"{n_suspects:,} of {n_labeled:,} {'is' if n_suspects == 1 else 'are'} suspect{guessed(interval)}."
+def checked_in_words(checked: Mapping[str, Any] | None, n_labeled: int) -> str:
+    """Say how many labels somebody has checked; empty where nobody did.
+
+    Examples
+    --------
+    >>> checked_in_words({"n": 30, "corrected": 12}, n_labeled=500)
+    '30 labels were checked, and 12 corrected.'
+    >>> checked_in_words({"n": 30, "corrected": None}, n_labeled=30)  # nobody says what they were before
+    'All 30 labels were checked.'
+    """
+    if checked is None:
+        return ""
+    n, corrected = checked["n"], checked["corrected"]
+    who = f"All {n:,} labels were" if n == n_labeled > 1 else counted(n, "label was", "labels were")
+    return f"{who} checked." if corrected is None else f"{who} checked, and {corrected or 'none'} corrected."
+
+
+def unchecked(checked: Mapping[str, Any] | None, n_labeled: int) -> str:
+    """Name the labels that may be wrong: those that nobody has checked.
+
+    Examples
+    --------
+    >>> unchecked({"n": 30, "corrected": 12}, n_labeled=500), unchecked(None, n_labeled=500)
+    ('470 unchecked labels', 'labels')
+    """
+    return "labels" if checked is None else f"{n_labeled - checked['n']:,} unchecked labels"
+
+
+def label_summary(
+    share_wrong: float | None,
+    interval: Sequence[float] | None,
+    n_suspects: int,
+    n_labeled: int,
+    checked: Mapping[str, Any] | None = None,
+) -> str:
+    """Say how many labels were checked, how many others look wrong and how sure that is, and how many are suspects."""
+    n_open = n_labeled - (checked["n"] if checked else 0)
+    before = checked_in_words(checked, n_labeled)
+    if n_open == 0:
+        return before
+    suspects = f"{n_suspects:,} of {n_open:,} {'is' if n_suspects == 1 else 'are'} suspect{guessed(interval)}."
     if n_suspects == 0 and interval is None:
-        return f"None of {n_labeled:,} labels is suspect."
-    if n_suspects == 0:
-        suspects = f"none of {n_labeled:,} is suspect."
-    return suspects if share_wrong is None else f"{share_in_words(share_wrong, interval)}; {suspects}"
+        suspects = f"None of {n_open:,} labels is suspect."
+    elif n_suspects == 0:
+        suspects = f"none of {n_open:,} is suspect."
+    if share_wrong is not None and (n_suspects or interval is not None):
+        suspects = f"{share_in_words(share_wrong, interval, unchecked(checked, n_labeled))}; {suspects}"
+    return f"{before} {suspects}".lstrip()
 
 
 def ranking_in_words(n: int) -> str:

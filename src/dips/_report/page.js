@@ -6,6 +6,17 @@ function noteOf({ points, unit }) {
   return points.grid ? `${shown} of ${all} judged ${unit}s are drawn, the suspects to look at first among them; the shading shows where all of them lie.` : `All ${all} judged ${unit}s are drawn.`;
 }
 
+/** Thresholds of each class, of which one is shown: that which the reader picks. */
+function showClasses({ thresholds, classes }) {
+  const parts = [...document.querySelectorAll(".of-class")];
+  for (const part of parts.filter((each) => each.querySelector(".thresholds"))) {
+    drawLine(part, thresholds[part.dataset.class], cut(classes[part.dataset.class], 30));
+  }
+  byId("which")?.addEventListener("change", ({ target }) => {
+    for (const part of parts) part.hidden = part.dataset.class !== target.value;
+  });
+}
+
 function start() {
   const data = JSON.parse(byId("data").textContent);
   const curves = data.points.curves ? decodeBytes(data.points.curves) : null;
@@ -13,7 +24,7 @@ function start() {
   const map = new LabelMap(data, (i) => byId("panel").replaceChildren(detail(i)));
   const table = new SuspectTable(data, detail, (i) => map.select(i));
   byId("mapnote").textContent = noteOf(data);
-  if (data.thresholds) drawLine(data.thresholds, cut(data.classes[data.positive], 30));
+  showClasses(data);
   const folds = [...document.querySelectorAll("details.fold")];
   for (const link of document.querySelectorAll("nav a")) {
     link.addEventListener("click", () => {

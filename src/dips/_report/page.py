@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from dips._files.columns import KINDS
 from dips._report import charts
 from dips._report.early import as_of_now
-from dips._report.label_words import share_in_short
+from dips._report.label_words import share_in_short, unchecked
 from dips._report.metric_words import (
     SHARES,
     against_plain,
@@ -74,6 +74,7 @@ def template(name: str) -> Template:
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
         against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
         rows_in_model=rows_in_model, expects_truth=expects_truth, amount_with_range=amount_with_range,
+        unchecked=unchecked,
     )  # fmt: skip
     return environment.get_template(name)
 
@@ -136,8 +137,14 @@ def inert_json(record: Any) -> str:
 def _for_script(summary: dict[str, Any]) -> dict[str, Any]:
     """Only what the script draws; the rest is in the page already."""
     shown = {k: summary[k] for k in ("classes", "points", "phrases", "target", "unit")}
-    thresholds = (summary["quality"] or {}).get("thresholds")
-    return shown if thresholds is None else shown | {"thresholds": thresholds, "positive": summary["positive"]}
+    of_classes = _of_classes(summary) if "thresholds" in (summary["quality"] or {}) else []
+    return shown | {"thresholds": {each["class"]: each["thresholds"] for each in of_classes}}
+
+
+def _of_classes(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Curves and thresholds of each class against the rest, those of the class of interest first."""
+    quality = summary["quality"]
+    return [quality | {"class": summary["positive"]}, *quality.get("other_classes", [])]
 
 
 def _policy_hash(script: str) -> str:
@@ -150,7 +157,10 @@ def _charts(summary: dict[str, Any]) -> dict[str, Any]:
     if compared:
         drawn["models"] = _models(summary, compared)
     if summary["quality"]:
-        drawn |= _quality(summary["quality"], summary["classes"][summary["positive"]])
+        names = summary["quality"]["models"]
+        drawn["of_classes"] = [
+            each | {"charts": _quality(each, names, summary["classes"][each["class"]])} for each in _of_classes(summary)
+        ]
     if len(summary["rounds"]["history"]) > 1 and summary["rows"]["pseudo"]:
         drawn["growth"] = _growth(summary["rounds"]["history"])
     if summary["distributions"]:
@@ -172,13 +182,13 @@ def _models(summary: dict[str, Any], compared: list[dict[str, Any]]) -> Markup:
     return charts.whisker_chart(rows, title_of(metric), title=title, percent=is_share)
 
 
-def _quality(quality: dict[str, Any], positive: str) -> dict[str, Markup]:
-    """The plain model lies under the chosen one."""
-    names = quality["models"][::-1]
-    css = {name: "chosen" if name == quality["models"][0] else "other" for name in names}
+def _quality(quality: dict[str, Any], models: list[str], positive: str) -> dict[str, Markup]:
+    """The plain model lies under the chosen one, which is the first."""
+    chosen, names = models[0], models[::-1]
+    css = {name: "chosen" if name == chosen else "other" for name in names}
     said = f"probability of {cut(positive, 16)}"
     calibration = [(css[n], [(g["said"], g["seen"]) for g in quality["calibration"][n]]) for n in names]
-    spans = [(g["said"], g["low"], g["high"]) for g in quality["calibration"][quality["models"][0]] if "low" in g]
+    spans = [(g["said"], g["low"], g["high"]) for g in quality["calibration"][chosen] if "low" in g]
     return {
         "roc": charts.line_chart(
             [(css[n], quality["roc"][n]) for n in names], "false positives", "true positives",

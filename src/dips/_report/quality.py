@@ -23,20 +23,40 @@ def summarize_quality(findings: TableFindings) -> dict[str, Any] | None:
         return None
     codes, positive = findings.target.codes[findings.test_rows], findings.target.positive
     n_classes = len(findings.target.classes)
-    names = list(dict.fromkeys([chosen, "plain"]))
+    names = list(dict.fromkeys([chosen, "plain"]))  # the chosen one first
     probabilities = {name: findings.test_probabilities[name] for name in names}
     decided = {name: findings.decide(p) for name, p in probabilities.items()}
     return {
         "models": names,
         "confusion": _confusion(codes, decided[chosen], n_classes),
-        "roc": {name: _roc(codes, p, positive) for name, p in probabilities.items()},
-        "precision_recall": {name: _precision_recall(codes, p, positive) for name, p in probabilities.items()},
-        "calibration": {name: _calibration(codes, p, positive) for name, p in probabilities.items()},
-        "share_positive": float((codes == positive).mean()),
-        "calibration_error": {name: _calibration_error(codes, p, positive) for name, p in probabilities.items()},
         "recall": _recall(codes, decided[chosen], decided["plain"], findings.target.classes),
-        "thresholds": summarize_thresholds(codes, probabilities[chosen], positive, findings.costs),
+        **_curves(codes, probabilities, positive, findings.costs),
+        "other_classes": curves_of_others(codes, probabilities, positive, findings.costs),
     }
+
+
+def _curves(codes: Array, probabilities: dict[str, Array], c: int, costs: Array | None) -> dict[str, Any]:
+    """What is about one class against the rest; thresholds are on the first model's probabilities."""
+    each = probabilities.items()
+    return {
+        "roc": {name: _roc(codes, p, c) for name, p in each},
+        "precision_recall": {name: _precision_recall(codes, p, c) for name, p in each},
+        "calibration": {name: _calibration(codes, p, c) for name, p in each},
+        "share_positive": float((codes == c).mean()),
+        "calibration_error": {name: _calibration_error(codes, p, c) for name, p in each},
+        "thresholds": summarize_thresholds(codes, next(iter(probabilities.values())), c, costs),
+    }
+
+
+def curves_of_others(
+    codes: Array, probabilities: dict[str, Array], positive: int, costs: Array | None
+) -> list[dict[str, Any]]:
+    """The same for each other class that was held out; of two, it would repeat the first's."""
+    n_classes = next(iter(probabilities.values())).shape[1]
+    if not 2 < n_classes <= MAX_TABLE:
+        return []
+    others = [c for c in np.unique(codes).tolist() if c != positive]
+    return [{"class": c, **_curves(codes, probabilities, c, costs)} for c in others]
 
 
 def _recall(codes: Array, decided: Array, plain: Array, classes: list[Any]) -> list[dict[str, Any]]:

@@ -34,6 +34,7 @@ def summarize(findings: TableFindings) -> dict[str, Any]:
         "labels": {
             "share_wrong": findings.noise_rate,
             "interval": None if findings.noise_interval is None else list(findings.noise_interval),
+            "checked": findings.checked,
             "worth": worth_of_suspects(suspects_of(account)["p_wrong"], findings.noise_interval),
             "n_suspects": int(account["suspicion"].notna().sum()),
             "n_useful": int((account["useful"] & (account["source"] == "given")).sum()),

@@ -25,16 +25,16 @@ function lineInWords(row, thresholds, name, missed, alarm) {
   return `At ${row.threshold} it ${found}, and raises ${n(row.alarms)} false alarm${row.alarms === 1 ? "" : "s"} among ${n(n_rest)} others: cost ${n(costAt(row, missed, alarm))}.`;
 }
 
-/** Lets the reader price errors and move the line; it starts at the cheapest. */
-function drawLine(thresholds, name) {
-  const [missed, alarm, level] = ["cost-missed", "cost-alarm", "level"].map((id) => document.getElementById(id));
+/** Lets the reader price errors and move the line in a part of the page; it starts at the cheapest. */
+function drawLine(part, thresholds, name) {
+  const [missed, alarm, level, line] = [".cost-missed", ".cost-alarm", ".threshold", ".in-words"].map((css) => part.querySelector(css));
   const price = () => [missed, alarm].map((input) => Math.max(Number(input.value) || 0, 0));
   const show = () => {
     const costs = price();
     const [row, best] = [thresholds.rows[level.value], thresholds.rows[cheapest(thresholds.rows, ...costs)]];
     const cheaper = row === best ? " No other threshold is cheaper on these rows." : ` The cheapest is ${best.threshold}.`;
-    document.getElementById("line").textContent = lineInWords(row, thresholds, name, ...costs) + cheaper;
-    for (const shown of document.querySelectorAll("#thresholds tbody tr")) {
+    line.textContent = lineInWords(row, thresholds, name, ...costs) + cheaper;
+    for (const shown of part.querySelectorAll(".thresholds tbody tr")) {
       const at = thresholds.rows.find((r) => r.threshold === Number(shown.dataset.level));
       shown.lastElementChild.textContent = costAt(at, ...costs).toLocaleString("en", { maximumFractionDigits: 2 });
     }

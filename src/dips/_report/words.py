@@ -6,10 +6,13 @@ from typing import Any
 
 from dips._estimators.reasons import IMAGE, ROW
 from dips._report.label_words import (
+    checked_in_words,
     first_looks,
     guessed,
+    left_to_chance,
     ranking_in_words,
     share_in_words,
+    unchecked,
     what_to_tell,
     worth_in_words,
 )
@@ -81,6 +84,8 @@ def _steps_of_table(summary: dict[str, Any]) -> list[str]:
             look = f"Look at the suspect labels below. {worth_in_words(labels['worth'])}."
         else:
             look = f"Look at the first {n} suspect labels below.{_continue(labels['n_suspects'])}"
+        if chance := left_to_chance(labels.get("interval"), labels["n_suspects"]):
+            look = f"{look} {chance}"
         steps.append(
             f"{look} Choose the right label under 'corrected', save the corrections, and run again with "
             f"`{option('corrections', 'corrections.csv')}`: checked labels are not doubted again, and the others are "
@@ -205,11 +210,18 @@ def _data(summary: dict[str, Any]) -> str:
 
 
 def _labels(summary: dict[str, Any]) -> str:
+    checked, n_labeled = summary["labels"].get("checked"), summary["rows"]["labeled"]
+    of = unchecked(checked, n_labeled)
+    return " ".join(filter(None, [checked_in_words(checked, n_labeled), _doubted_labels(summary, of)]))
+
+
+def _doubted_labels(summary: dict[str, Any], of: str) -> str:
+    """Say how many labels look wrong, `of` those that nobody has checked."""
     labels, n = summary["labels"], summary["labels"]["n_suspects"]
     if n == 0 and labels.get("interval") is None:
         return "No label is suspect."
     if n == 0:
-        share = f"{share_in_words(labels['share_wrong'], labels['interval'])}; none is suspect."
+        share = f"{share_in_words(labels['share_wrong'], labels['interval'], of)}; none is suspect."
         ranking = ranking_in_words(labels["n_listed"]) if labels.get("n_listed") else ""
         return " ".join(filter(None, [share, labels.get("why_all_useful"), ranking]))
     if labels["share_wrong"] is None:
@@ -222,7 +234,7 @@ def _labels(summary: dict[str, Any]) -> str:
     if summary["unit"] == IMAGE:
         listed = f"{listed}, and for {labels['n_other']:,} another class fits better"
     interval = labels.get("interval")
-    return f"{share_in_words(labels['share_wrong'], interval)}; {listed}{guessed(interval)}."
+    return f"{share_in_words(labels['share_wrong'], interval, of)}; {listed}{guessed(interval)}."
 
 
 def _model(summary: dict[str, Any]) -> str:

@@ -44,7 +44,7 @@ class LabelAudit(Audited):
     ----------
     findings : what the page is made from
     samples : data frame, one row per input row
-    share_wrong : estimated share of wrong labels, where the curator estimates it
+    share_wrong : estimated share of wrong labels among those that nobody has checked, where the curator estimates it
     interval : lowest and highest share that explain the labels nearly as well, where the curator gives them
     """
 
@@ -186,7 +186,7 @@ def _judged(study: StudyData, settings: Settings, command: str | None) -> TableF
         watched = watched_model(judge, partial(BY_NAME[PLAIN].fit, *rows))
     log.add(JUDGE.title, messages)
     uneven = uneven_values(judge, study, settings.seed)
-    noise_rate, noise_interval = share_wrong(judge, uneven)
+    noise_rate, noise_interval = share_wrong(judge, uneven, study.n_corrected)
     study.leaks = LeakCheck(preparation, X, study.target.codes, labeled, settings.seed, study.groups).leaks(noise_rate)
     account = account_of(
         judge, study.table, study.target, study.ids, duplicates=study.duplicates, uneven=uneven, order=settings.order

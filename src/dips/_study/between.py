@@ -161,6 +161,7 @@ def _about(run: Run) -> dict[str, Any]:
         "kept": run.metrics["chosen"] if kept is None else kept["title"],
         "share_wrong": labels["estimated_share_wrong"],
         "interval": labels["share_wrong_interval"],
+        "checked": labels.get("checked"),
         "n_labeled": run.metrics["rows"]["labeled"],
         "n_suspects": labels["n_suspects"],
         "n_verified": int(samples["verified"].sum()) if "verified" in samples else 0,

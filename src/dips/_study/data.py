@@ -19,7 +19,7 @@ from dips._files.kinds import about_first_row, understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
 from dips._files.sources import named_sources
 from dips._files.sqlite import file_of, is_address
-from dips._files.stacking import stacked
+from dips._files.stacking import stack
 from dips._files.target import Target, read_target
 from dips._files.values import is_bytes
 from dips._spark.tables import draw_rows, is_spark_name, open_table
@@ -37,6 +37,8 @@ from dips._tools.files import expanded, sha256
 from dips._tools.observer import Observer
 from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
+
+_REPORTED = ("table", "schema", "target", "ids", "sources", "notes", "n_corrected")
 
 
 @dataclass
@@ -57,6 +59,12 @@ class StudyData:
     n_unlabeled_sources: int = 0  # the last ones
     corrections: dict[str, Any] | None = None  # the file of corrections: path, lines, checksum
     leaks: list[Leak] = field(default_factory=list)  # those known so far
+
+    @property
+    def n_corrected(self) -> int | None:
+        """How many verified labels were wrong before; None where nobody says what they were."""
+        known = self.verified.mask & (self.verified.before >= 0)
+        return int((self.verified.before != self.target.codes)[known].sum()) if known.any() else None
 
     @property
     def notes(self) -> list[str]:
@@ -103,7 +111,7 @@ class StudyData:
 
     def to_report(self) -> dict[str, Any]:
         """The fields that the report's findings have, too."""
-        return {name: getattr(self, name) for name in ("table", "schema", "target", "ids", "sources", "notes")}
+        return {name: getattr(self, name) for name in _REPORTED}
 
 
 def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Observer | None = None) -> StudyData:
@@ -246,11 +254,9 @@ def _check_names(first: Table, other: Table, wanted: set[str]) -> None:
 
 def _concatenated(parts: list[pa.Table], target: str) -> tuple[pa.Table, list[str]]:
     """Return the rows of all parts, and notes on columns of which each part was read in its own way."""
-    names = parts[0].column_names
-    columns = {name: stacked([part[name] for part in parts], as_written=name == target) for name in names}
-    own = [name for name, (_, in_own_way) in columns.items() if in_own_way]
+    columns, own = stack(parts, as_written=target)
     said = f"Decimal points in one file and decimal commas in another are read as such: {some_of(own)}."
-    return pa.table([column for column, _ in columns.values()], names=names), [said] if own else []
+    return columns, [said] if own else []
 
 
 def _source(data: Any, table: Table) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from dips._study.groups import few_groups_warnings
 from dips._study.importance import importance
 from dips._study.judging import share_wrong, uneven_values, watched_model
 from dips._study.leaks import LeakCheck
-from dips._study.metrics import COST, intervals, metrics_for, read_costs, scores_on
+from dips._study.metrics import COST, dearest_class, intervals, metrics_for, read_costs, scores_on
 from dips._study.outliers import find_outliers
 from dips._study.records import held_out_frame, metrics_record, model_records
 from dips._study.run import Run
@@ -134,8 +134,9 @@ def fit(
     keep_label : str or list
         Labels such as NA or "-" that are classes, although they usually mean "no label".
     positive : str, optional
-        The class that F1, average precision and the report's curves are about; by default the rarer of two classes that
-        are words, otherwise the last in order, such as 1 or True.
+        The class that F1, average precision and the report's curves are about; by default the one that is dearest to
+        miss by `costs`, or the rarer of two classes that are words, otherwise the last in order, such as 1 or True. Of
+        more than two classes, the report has curves for each.
     metric : str
         What decides between the models: accuracy, balanced_accuracy, f1, roc_auc, average_precision, log_loss or cost.
     costs : dict
@@ -203,7 +204,9 @@ def _fit(
     observer.message("reading", 0.0)
     study = read_data(data, checked, unlabeled, observer)
     checked = replace(checked, map_label=study.target.words.mapped)  # divided where labels end
-    read_costs(checked.costs, study.target.classes)  # refused now, not after the work
+    costs = read_costs(checked.costs, study.target.classes)  # refused now, not after the work
+    if costs is not None and checked.positive is None:
+        study.target = replace(study.target, positive=dearest_class(costs, otherwise=study.target.positive))
     split = hold_out(study.given, checked, study.groups, now=study.target)
     validation_folds(study.target.codes, split, checked)  # refused now, too
     n_unlabeled = int((~study.target.is_labeled).sum())
@@ -309,7 +312,7 @@ def _findings(
     scored = _scored(study, split, comparison, settings, costs)
     drift = find_drift(final.preparation, final.X, labeled, split.unlabeled, settings.seed, split.groups)
     uneven = uneven_values(final.judge, study, settings.seed)
-    noise_rate, noise_interval = share_wrong(final.judge, uneven)
+    noise_rate, noise_interval = share_wrong(final.judge, uneven, study.n_corrected)
     rows = (final.model, split.unlabeled, final.X, study.duplicates, uneven)
     account = account_of(final.judge, study.table, target, study.ids, *rows, order=settings.order)
     account["held_out"] = np.isin(np.arange(len(account)), split.test)

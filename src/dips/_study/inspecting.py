@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -144,14 +144,26 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
                 verified = verified_rows(look.table, checked.verified, inspection.target.is_labeled)
         except DataError as error:
             inspection.problem = str(error)
+    labels = _in_one_spelling(look, inspection.target, checked)
     if inspection.schema.used and look.is_whole:
-        codes = np.full(look.n_rows, -1) if inspection.target is None else inspection.target.codes
+        known = inspection.target or labels
+        codes = np.full(look.n_rows, -1) if known is None else known.codes
         of_group = None if checked.group is None else groups_in(look.table, checked.group)
         duplicates = find_duplicates(look.table, inspection.schema, codes, verified)
         groups, inspection.duplicates = joined_with_copies(of_group, duplicates)
-    if inspection.target is not None and inspection.schema.used:
-        inspection.leaks = _leaks(look, inspection.schema, inspection.target, checked, groups)
+    if labels is not None and inspection.schema.used:
+        inspection.leaks = _leaks(look, inspection.schema, labels, checked, groups)
     return inspection
+
+
+def _in_one_spelling(look: TableSample, target: Target | None, settings: Settings) -> Target | None:
+    """Labels as they are once their spellings are merged, where nothing was said about these; they may be refused."""
+    if not settings.target or settings.merge_labels is not None or (target and not target.words.variants):
+        return target
+    try:
+        return _labels(look, replace(settings, merge_labels=True))
+    except DataError:
+        return target
 
 
 def _labels(look: TableSample, settings: Settings) -> Target:

@@ -165,6 +165,18 @@ def read_costs(costs: Mapping[str, float], classes: list[Any]) -> Array | None:
     return np.array([float(costs.get(name, 1.0)) for name in names])
 
 
+def dearest_class(costs: Array, otherwise: int) -> int:
+    """Return the class that costs more to miss than any other, or another one where several cost the most.
+
+    Examples
+    --------
+    >>> dearest_class(np.array([1.0, 20.0, 1.0]), otherwise=0), dearest_class(np.array([5.0, 5.0, 1.0]), otherwise=2)
+    (1, 2)
+    """
+    dearest = np.flatnonzero(costs == costs.max())
+    return int(dearest[0]) if dearest.size == 1 else otherwise
+
+
 def intervals(
     codes: Array,
     probabilities: dict[str, Array],

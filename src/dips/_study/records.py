@@ -64,6 +64,7 @@ def metrics_record(findings: TableFindings, comparison: Comparison, split: HoldO
         "labels": {
             "estimated_share_wrong": findings.noise_rate,
             "share_wrong_interval": findings.noise_interval,
+            "checked": findings.checked,
             "n_suspects": int(findings.account["suspicion"].notna().sum()),
         },
         "recall": _recall(findings),

@@ -118,6 +118,7 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
             "n_labeled": n_labeled,
             "estimated_share_wrong": judged.share_wrong,
             "share_wrong_interval": judged.interval,
+            "checked": judged.findings.checked,
             "suspects": records_of(judged.suspects()),
             "warnings": judged.findings.warnings,
             "reading": judged.findings.reading,
@@ -127,16 +128,25 @@ def _print_record(judged: LabelAudit, n_labeled: int) -> None:
 
 def _print_result(judged: LabelAudit, n_labeled: int, top: int) -> None:
     from dips._cli.suspects import print_suspects
-    from dips._report.label_words import first_looks, label_summary, what_to_tell, worth_in_words, worth_of_suspects
+    from dips._report.label_words import (
+        first_looks,
+        label_summary,
+        left_to_chance,
+        what_to_tell,
+        worth_in_words,
+        worth_of_suspects,
+    )
     from dips._study.account import id_columns
 
     suspects, settings = judged.suspects(), judged.findings.settings
     remarks().say_notes(judged.findings.notes)
-    summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled)
+    checked = judged.findings.checked
+    summary = label_summary(judged.share_wrong, judged.interval, len(suspects), n_labeled, checked)
     output().say(summary)
     if len(suspects) and top:
         print_suspects(suspects.head(top), list(id_columns(judged.findings.ids).values()))
     worth = worth_in_words(worth_of_suspects(suspects["p_wrong"], judged.interval))
-    for said in (f"{worth}." if worth else first_looks(judged.interval), what_to_tell(judged.interval, settings)):
-        if said:
-            output().say(said)
+    looks = f"{worth}." if worth else first_looks(judged.interval)
+    chance = left_to_chance(judged.interval, len(suspects))
+    for said in filter(None, [looks, chance, what_to_tell(judged.interval, settings)]):
+        output().say(said)

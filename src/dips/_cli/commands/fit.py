@@ -148,7 +148,7 @@ def _print_understanding(console: Terminal, study: StudyData, leaks: dict[str, f
 
 
 def _print_result(run: Run, folder: Path) -> None:
-    from dips._report.label_words import first_looks, label_summary, what_to_tell, worth_in_words
+    from dips._report.label_words import first_looks, label_summary, left_to_chance, what_to_tell, worth_in_words
     from dips._report.metric_words import decided_by
     from dips._report.words import how_chosen, rows_in_model
     from dips._study.candidates import BY_NAME, NETWORK
@@ -162,11 +162,13 @@ def _print_result(run: Run, folder: Path) -> None:
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
         console.say(f"Left out ({why}): {'; '.join(titles)}.")
     labels, interval = m["labels"], m["labels"]["share_wrong_interval"]
-    summary = label_summary(labels["estimated_share_wrong"], interval, labels["n_suspects"], m["rows"]["labeled"])
+    shares, counts = (labels["estimated_share_wrong"], interval), (labels["n_suspects"], m["rows"]["labeled"])
+    summary = label_summary(*shares, *counts, labels.get("checked"))
     worth = worth_in_words(run.summary["labels"]["worth"])
     looks = f"{worth}." if worth else first_looks(interval)
     tell = what_to_tell(interval, run.config["settings"])
-    console.say(" ".join(filter(None, [summary, looks, tell])))
+    chance = left_to_chance(interval, labels["n_suspects"])
+    console.say(" ".join(filter(None, [summary, looks, chance, tell])))
     for sentence in run.summary["scores"]:
         console.say(sentence)
     asked = ", as requested" if run.config["settings"].get("keep") else ""
