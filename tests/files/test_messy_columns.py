@@ -301,11 +301,31 @@ def test_numbers_in_two_units_are_not_mixed():
     assert (told.unit, np.isnan(values).sum(), values[0]) == ("kg", 20, 50)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize("unit", ["mmHg", " mmHg", " yrs."])
+def test_numbers_that_leave_out_the_unit_of_the_others_are_in_it(unit, share):
+    n_with, numbers = int(100 * share), [60 + 37 * k % 100 for k in range(100)]
+    cells = [f"{n}{unit}" for n in numbers[:n_with]] + [str(n) for n in numbers[n_with:]]
+    understood, values = column(cells * 2)
+    assert (understood.kind, values.tolist()) == ("number", numbers * 2)
+    said = f"numbers in {unit.strip()}, left out in {200 - 2 * n_with} of 200 cells, such as '{numbers[n_with]}'"
+    assert understood.note == f"{said}; --type x=category if that is wrong"
+    assert column(cells * 2, types={"x": "number"})[0].note == f"as declared; {said}"
+    assert understood.values(pa.chunked_array([["80", f"80{unit}", "80 kPa"]])).tolist()[:2] == [80, 80]
+    assert "1 cell is not a number ('80 kPa' in row 3)" in understood.check(pa.chunked_array([["80", "81", "80 kPa"]]))
+
+
+def test_numbers_of_another_size_than_those_with_a_unit_may_be_in_another():
+    heights = [f"{n / 100} m" for n in range(150, 190)] + [str(n) for n in range(150, 190)]
+    assert column(heights)[0].kind == "category"
+
+
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [
         ([f"{n}P" for n in range(1000, 1100)], "id"),
         (["3a", "3b", "4a"] * 9, "category"),
+        (["1", "2", "2a", "3", "3a"] * 30, "category"),
         (["B12", "B13"] * 9, "category"),
     ],
 )

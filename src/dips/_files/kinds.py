@@ -17,7 +17,16 @@ from dips._files.columns import DECLARED, Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, witness_of_commas
 from dips._files.declared import declared_column
-from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
+from dips._files.numbers import (
+    TIMES,
+    NumberStyle,
+    about_unit,
+    find_number_style,
+    is_ambiguous,
+    likeliest_style,
+    numbers,
+    units,
+)
 from dips._files.pairs import find_pair_unit, pairs
 from dips._files.read import Table, is_made_by_hand
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
@@ -195,7 +204,7 @@ def about_numbers(
     """
     read = known if is_read.all() else known.filter(pa.array(is_read))
     limits = about_limits(known, is_read) if has_limits(read) else ""
-    said = about_mark or _about_style(column, without_limits(read) if limits else read, style)
+    said = about_mark or _about_style(column, read, style, bool(limits))
     strange = first_strange(known, is_read)
     lost = unread(int((~is_read).sum()), "number", strange[1]) if strange else ""
     overrule = _or_type(column, "category")
@@ -204,13 +213,14 @@ def about_numbers(
     return "; ".join(filter(None, [limits, said, lost]))
 
 
-def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
+def _about_style(column: Column, read: pa.ChunkedArray, style: NumberStyle, some_are_limits: bool) -> str:
     if style == TIMES:
         return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
+    known = without_limits(read) if some_are_limits else read
     if is_ambiguous(known, style) and (said := about_doubt(column, known, style)):
         return said
     if style.unit:
-        return f"numbers in {style.unit}{_or_type(column, 'category')}"
+        return f"{about_unit(read, style.unit)}{_or_type(column, 'category')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
         return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
     n_by_unit = units(known)
