@@ -116,7 +116,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
-    table = _stack(labeled_tables, more_tables, settings.target, settings.verified)
+    table = stack_tables(labeled_tables, more_tables, settings.target, settings.verified)
     with table.notes_with_refusal():
         target = read_target(
             _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
@@ -209,7 +209,7 @@ def _rows(table: Table, n: int) -> Table:
     return Table(table.columns.slice(0, n), table.source)
 
 
-def _stack(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
+def stack_tables(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
     """One table under the other, columns matched by name; unlabeled files need no columns about labels."""
     first = labeled[0]
     notes = [note for t in (*labeled, *unlabeled) for note in t.notes]
