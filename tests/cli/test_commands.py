@@ -315,6 +315,16 @@ def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, monke
     assert kept.model.predict_frame(SimpleNamespace(sparkSession=None)) == [5, 1]  # Spark decides by costs, too
 
 
+def test_predict_takes_the_one_file_of_a_pattern_and_refuses_several(run, tmp_path, capsys):
+    TABLE.to_csv(tmp_path / "new_1.csv", index=False)
+    asked = ["predict", str(run), str(tmp_path / "new_*.csv"), "--json"]
+    assert dips(asked) == 0
+    assert json.loads(said(capsys)[0])["rows"] == len(TABLE)
+    TABLE.to_csv(tmp_path / "new_2.csv", index=False)
+    assert dips(asked) == 3
+    assert "matches 2 files, and dips predict takes one at a time" in json.loads(said(capsys)[0])["error"]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

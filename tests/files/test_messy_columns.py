@@ -8,6 +8,7 @@ import pytest
 from dips._files import DataError, Preparation, read_table, understand
 from dips._files.columns import Column
 from dips._files.declared import read_types
+from dips._report.points import in_short
 from dips._tools.wording import command_line
 from dips.exceptions import SettingsError
 
@@ -313,6 +314,15 @@ def test_numbers_that_leave_out_the_unit_of_the_others_are_in_it(unit, share):
     assert column(cells * 2, types={"x": "number"})[0].note == f"as declared; {said}"
     assert understood.values(pa.chunked_array([["80", f"80{unit}", "80 kPa"]])).tolist()[:2] == [80, 80]
     assert "1 cell is not a number ('80 kPa' in row 3)" in understood.check(pa.chunked_array([["80", "81", "80 kPa"]]))
+
+
+def test_people_see_a_cell_that_could_not_be_read_as_it_is_written():
+    for cells, kind in (
+        (["7.5", "8", "neg.", None], "number"),
+        (["3.5.24", "2024-04-02", "spring", None], "date:%Y-%m-%d"),
+    ):
+        understood, _ = column(cells, types={"x": kind})
+        assert in_short(understood, pa.chunked_array([cells]))[1:4] == [cells[1], cells[2], ""]
 
 
 def test_numbers_of_another_size_than_those_with_a_unit_may_be_in_another():

@@ -247,22 +247,25 @@ def sides(column: Column, raw: pa.ChunkedArray) -> list[tuple[str, str, list[Any
     return [(name, "number", [None if np.isnan(v) else v for v in values]) for name, values in named]
 
 
-def in_short(column: Column, raw: pa.ChunkedArray) -> list[str]:
-    """Cells cut to what fits; limits such as <5 are not shown as if they were measured."""
-    cells = [short(value) for value in readable(column, raw)]
-    if column.kind == "number" and is_text(raw.type):
-        return [cell and sign + cell for sign, cell in zip(signs(texts(raw)), cells, strict=True)]
-    return cells
+def in_short(column: Column, raw: pa.ChunkedArray, length: int = _TEXT) -> list[str]:
+    """Cells cut to what fits; limits such as <5 keep their sign, and what was not read is shown as it is written."""
+    cells = [short(value, length) for value in readable(column, raw)]
+    if column.kind not in ("number", "pair", "date") or not is_text(raw.type):
+        return cells
+    written = texts(raw)
+    marks = signs(written) if column.kind == "number" else [""] * len(cells)
+    as_it_is = [short(cell, length) for cell in written.to_pylist()]
+    return [sign + cell if cell else other for sign, cell, other in zip(marks, cells, as_it_is, strict=True)]
 
 
-def short(value: Any) -> str:
+def short(value: Any, length: int = _TEXT) -> str:
     """One value, cut to what fits a cell."""
     if value is None:
         return ""
     if isinstance(value, float):
         is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
         return f"{value:.0f}" if is_whole else f"{value:.5g}"
-    return cut(value, _TEXT)
+    return cut(value, length)
 
 
 def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:
