@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 _LEGEND = (
-    "valid.: an estimate for true labels, to compare models by; it is often points too low, since they learned from "
-    "fewer rows; by it, {how}. held out: on labels as given, some of which may be wrong."
+    "valid.: an estimate of the score on true labels, often some points too low, since models learned from fewer rows "
+    "for it. It decides: {how}. held out: the score on labels as given, some of which may be wrong."
 )
 _ABOUT_NETWORK = "The network: trained beforehand on synthetic tables; it reads this table and is not trained on it."
 
@@ -160,7 +160,7 @@ def _print_result(run: Run, folder: Path) -> None:
         console.say(_ABOUT_NETWORK)
     for why in dict.fromkeys(m["skipped"].values()):
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
-        console.say(f"Left out ({why}): {'; '.join(titles)}.")
+        console.say(f"Left out: {'; '.join(titles)}. Reason: {why}.")
     labels, interval = m["labels"], m["labels"]["share_wrong_interval"]
     summary = label_summary(labels["estimated_share_wrong"], interval, labels["n_suspects"], m["rows"]["labeled"])
     worth = worth_in_words(run.summary["labels"]["worth"])
