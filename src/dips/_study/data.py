@@ -68,7 +68,7 @@ class StudyData:
     @property
     def notes_on_groups(self) -> list[str]:
         """Sentences on rows that may belong together."""
-        return group_notes(self.repeated_ids, self.table.n_rows)
+        return group_notes(self.schema, self.repeated_ids, self.table.n_rows)
 
     @property
     def leaks_alone(self) -> dict[str, float]:

@@ -82,9 +82,15 @@ def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:
     return {c.name: c.n_distinct for c in schema.columns if _repeats(c, table.n_rows - c.n_missing)}
 
 
-def group_notes(n_values: dict[str, int], n_rows: int) -> list[str]:
-    """Name the option for ids that repeat."""
-    return [
+def group_notes(schema: Schema, n_values: dict[str, int], n_rows: int) -> list[str]:
+    """Name the option for ids that repeat, and say how many rows belong to no group."""
+    alone = [
+        f"{c.name!r} is empty in {c.n_missing:,} of {counted(n_rows, 'row')}, each of which stands alone; if an empty "
+        "cell means the same as above, fill it in."
+        for c in schema.columns
+        if c.kind == "group" and c.n_missing
+    ]
+    return alone + [
         f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows with the same value belong together, use "
         f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
         for name, n in n_values.items()

@@ -62,7 +62,7 @@ class Inspection:
             notes.append(f"Columns were looked at in {self.look.table.n_rows:,} rows drawn at random, not in all.")
         if self.target is not None:
             notes += [*self.target.notes, *imbalance_notes(self.target, "accuracy")]
-        notes += group_notes(self.repeated_ids, self.look.table.n_rows)
+        notes += group_notes(self.schema, self.repeated_ids, self.look.table.n_rows)
         notes += [] if self.duplicates is None else self.duplicates.notes()
         notes += [leak.sentence() for leak in self.leaks]
         return notes + [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
