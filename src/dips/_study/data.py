@@ -13,7 +13,7 @@ import pyarrow as pa
 from dips._data.known import Known
 from dips._data.spans import Spans
 from dips._data.verified import Verified
-from dips._files.columns import Schema
+from dips._files.columns import Schema, notes_on
 from dips._files.corrections import read_corrections
 from dips._files.kinds import about_first_row, understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
@@ -61,9 +61,8 @@ class StudyData:
     @property
     def notes(self) -> list[str]:
         """Sentences on what was read, and how it was understood."""
-        of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
         of_rows = [*self.notes_on_groups, *self.duplicates.notes()]
-        return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
+        return [*self.table.notes, *self.target.notes, *of_rows, *notes_on(self.schema.columns)]
 
     @property
     def notes_on_groups(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dips._files.columns import Schema
+from dips._files.columns import Schema, notes_on
 from dips._files.kinds import MOSTLY_NUMBERS
 from dips._files.prepare import Preparation
 from dips._files.read import Table, read_table
@@ -65,7 +65,7 @@ class Inspection:
         notes += group_notes(self.schema, self.repeated_ids, self.look.table.n_rows)
         notes += [] if self.duplicates is None else self.duplicates.notes()
         notes += [leak.sentence() for leak in self.leaks]
-        return notes + [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
+        return notes + notes_on(self.schema.columns)
 
     @property
     def leaks_alone(self) -> dict[str, float]:
