@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 _LEGEND = (
-    "valid.: an estimate of the score on true labels, often some points too low, since models learned from fewer rows "
+    "valid.: an estimate of the score on true labels, often a little pessimistic, since models learned from fewer rows "
     "for it. It decides: {how}. held out: the score on labels as given, some of which may be wrong."
 )
 _ABOUT_NETWORK = "The network: trained beforehand on synthetic tables; it reads this table and is not trained on it."
