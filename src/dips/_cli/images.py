@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
+from dips._cli.next_steps import say_next_steps
 from dips._cli.options import typed_command, value_of
 from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
@@ -82,7 +83,7 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
     _print_labels(run.metrics["labels"], run.metrics["rows"]["labeled"])
     for sentence in run.summary["scores"]:
         output().say(sentence)
-    output().say(f"Open {run.report}")
+    say_next_steps(run, given["out"], "new_images")
 
 
 def audit_folder(context: typer.Context, corrections: str | None) -> float:

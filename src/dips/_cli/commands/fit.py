@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import Terminal, TerminalObserver, make_table, output, print_json, printable
 from dips._cli.images import are_images, fit_folder, target_of_table
+from dips._cli.next_steps import say_next_steps
 from dips._tools.wording import some_of
 from dips.exceptions import StoppedError
 
@@ -174,19 +174,7 @@ def _print_result(run: Run, folder: Path) -> None:
     console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, {last}.")
     if about := rows_in_model(run.summary):
         console.say(about)
-    console.say("Next:")
-    for step in _next_steps(run, folder):
-        console.say(f"  {step}")
-
-
-def _next_steps(run: Run, folder: Path) -> list[str]:
-    """What to open and what to type now."""
-    from dips._report.words import chosen_model, why_not_to_use
-
-    name, chosen = shlex.quote(str(folder)), chosen_model(run.summary)
-    review = [f"Look at the suspects: dips review {name}"] if run.summary["labels"]["n_suspects"] else []
-    use = f"Use the model: dips predict {name} new.csv -o predictions.csv"
-    return [f"Open {run.report}", *review, (chosen and why_not_to_use(chosen)) or use]
+    say_next_steps(run, folder, "new.csv")
 
 
 def _scores_table(m: dict[str, Any], title: str) -> Table:
