@@ -103,6 +103,7 @@ def test_zip_codes_with_a_leading_zero_are_codes_and_said():
         (["2/18/22", "12/31/21"], "%m/%d/%y"),
         (["20220208", "20211231"], "%Y%m%d"),
         (["31/12/2021 5:30 PM", "08/02/2022 8:00 AM"], "%d/%m/%Y %I:%M %p"),
+        (["12/31/2021 5:30:00 PM", "2/8/2022 8:00:12 AM"], "%m/%d/%Y %I:%M:%S %p"),
         (["08.02.22", "31.12.21", "08 February 2022"], "%d.%m.%y|%d %B %Y"),
     ],
 )
@@ -349,6 +350,11 @@ def test_a_new_table_may_leave_the_unit_out_but_not_change_it():
     assert training.check(pa.chunked_array([[70.0, 81.5]])) == ""
     with pytest.raises(DataError, match=r"such as '150 lb' in row 1; write them as in training \(70 kg\)"):
         training.check(pa.chunked_array([["150 lb", "170 lb"]]))
+
+
+def test_times_of_day_may_say_so():
+    for cells in (["5:30 PM", "12:15 am", "12:00 p.m.", "11:45:00 AM"], ["17:30 Uhr", "0:15 Uhr", "12:00", "11:45 h"]):
+        assert column(cells)[1].tolist() == [17.5, 0.25, 12, 11.75]
 
 
 def test_times_are_read_as_hours():

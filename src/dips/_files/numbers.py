@@ -17,7 +17,8 @@ _UNIT = r"(?:\p{Sc}|%|‰|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|INR|CN
 _OTHER_UNIT = r"^[+-]?[\d.,' ]*\d ?(?P<unit>[°\p{L}][\p{L}\d°²³/%·^. ]{0,14})$"  # kg, mmHg, kg/m2, yrs.
 _BARE = r"^[^\p{L}\p{Sc}%‰]*\d$"
 _FEW = 0.02  # of the cells; a unit that fewer have is not looked at
-_TIME = r"^(?P<hours>\d{1,3}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?$"
+_OF_DAY = r"(?: ?(?:(?P<half>[AaPp])\.?[Mm]\.?|Uhr|h))?"
+_TIME = rf"^(?P<hours>\d{{1,3}}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?{_OF_DAY}$"
 _A_MINUTE, _AN_HOUR = 60, 3_600  # in seconds
 _EXPONENT = r"([eE][+-]?\d+)?$"
 _THREE_DIGITS = {
@@ -211,6 +212,8 @@ def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:
     if style == TIMES:
         parts = pc.extract_regex(cells, _TIME)
         hours, minutes, seconds = (_floats(pc.struct_field(parts, name)) for name in ("hours", "minutes", "seconds"))
+        half = pc.utf8_lower(pc.fill_null(pc.struct_field(parts, "half"), "")).to_numpy()
+        hours = np.where(half == "", hours, hours % 12) + 12 * (half == "p")
         return hours + minutes / _A_MINUTE + np.nan_to_num(seconds) / _AN_HOUR
     if style.unit:
         cells = _without_unit(cells, style.unit)
