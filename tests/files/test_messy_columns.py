@@ -27,6 +27,7 @@ def column(cells, name="x", **settings):
     ("cells", "values"),
     [
         (["$1,526.12", "$326.93", "$12.00", "-$3.50"], [1526.12, 326.93, 12, -3.5]),
+        (["1.526,12", "326,93-", "12,00 EUR", "3,50- EUR"], [1526.12, -326.93, 12, -3.5]),
         (["1.526,12 €", "326,93 €", "12,00 €", "3,5 €"], [1526.12, 326.93, 12, 3.5]),
         (["EUR 1 526,12", "326,93", "12,00", "3,5"], [1526.12, 326.93, 12, 3.5]),
         (["76.2%", "3 %", "100%", "12.5%"], [76.2, 3, 100, 12.5]),
@@ -100,6 +101,7 @@ def test_zip_codes_with_a_leading_zero_are_codes_and_said():
         (["08 February 2022", "31 December 2021"], "%d %B %Y"),
         (["February 8, 2022", "December 31, 2021"], "%B %d, %Y"),
         (["08-Feb-2022", "31-Dec-2021"], "%d-%b-%Y"),
+        (["03/2022", "3/2022", "03/2022"], "%m/%Y"),
         (["2/18/22", "12/31/21"], "%m/%d/%y"),
         (["20220208", "20211231"], "%Y%m%d"),
         (["31/12/2021 5:30 PM", "08/02/2022 8:00 AM"], "%d/%m/%Y %I:%M %p"),
@@ -350,6 +352,10 @@ def test_a_new_table_may_leave_the_unit_out_but_not_change_it():
     assert training.check(pa.chunked_array([[70.0, 81.5]])) == ""
     with pytest.raises(DataError, match=r"such as '150 lb' in row 1; write them as in training \(70 kg\)"):
         training.check(pa.chunked_array([["150 lb", "170 lb"]]))
+
+
+def test_a_grade_with_a_minus_is_no_negative_number():
+    assert column(["1", "2-", "2", "3-"] * 20)[0].kind == "category"
 
 
 def test_times_of_day_may_say_so():

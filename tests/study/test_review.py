@@ -103,7 +103,7 @@ def test_the_page_of_two_runs_names_the_models_as_the_report_does_and_cuts_no_li
         assert about["kept"] == kept
         assert f"<td>{kept}</td>" in page
     assert "before: all rows that both held out</text>" in page
-    comparison["scores"] |= {part: comparison["scores"]["all"] for part in ("verified", "others")}
+    comparison["scores"] |= dict.fromkeys(("verified", "others"), comparison["scores"]["all"])
     assert "after: without a verified label</text>" in render_difference(comparison)
 
 

@@ -13,12 +13,13 @@ from dips._files.values import MOSTLY, SOME, texts
 
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d")
 _NAMED = ("%d %b %Y", "%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y", "%d-%b-%y")
+_MONTHS = ("%m/%Y", "%m.%Y", "%m-%Y")
 _SHORT = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y")
 ISO = "ISO8601"
-DATE_FORMATS = (ISO, *_DAYS, *_NAMED, *_SHORT)
+DATE_FORMATS = (ISO, *_DAYS, *_NAMED, *_MONTHS, *_SHORT)
 _TIMES = ("", " %H:%M:%S", " %H:%M", " %I:%M %p", " %I:%M:%S %p")
 _LIKE_A_DATE = (
-    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$"
+    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$|^\d{1,2}[./-]\d{4}$"
     r"|^\d{1,2}\.?[ -]\p{L}{3,9}[ -]\d{2,4}|^\p{L}{3,9} \d{1,2},? \d{4}"
 )
 _LIKE_ISO = r"\d{4}-\d{2}-\d{2}"

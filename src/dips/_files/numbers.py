@@ -255,8 +255,9 @@ def _without_unit(cells: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
 
 
 def _without_units(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Strip currency and percent signs, and those of limits; (3) is how bookkeepers write -3."""
+    """Strip currency and percent signs, and those of limits; (3) and 3.00- are how bookkeepers write -3."""
     bare = without_limits(pc.replace_substring(cells, "−", "-"))
     bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
     bare = pc.replace_substring_regex(bare, rf"^([+-]?)\s*{_UNIT}\s*", r"\1")
-    return pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")
+    bare = pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")
+    return pc.replace_substring_regex(bare, r"^(\d[\d.,' ]*[.,]\d+)-$", r"-\1")  # but 3- is a grade
