@@ -354,6 +354,20 @@ def test_a_new_table_may_leave_the_unit_out_but_not_change_it():
         training.check(pa.chunked_array([["150 lb", "170 lb"]]))
 
 
+def test_the_index_that_pandas_stores_with_a_filtered_frame_is_not_learned_from(tmp_path):
+    frame = pd.DataFrame({"age": range(40, 90), "ward": ["a", "b"] * 25})
+    frame[frame["age"] % 3 > 0].to_parquet(tmp_path / "some.parquet")
+    columns = understand(read_table(tmp_path / "some.parquet")).columns
+    assert [(c.name, c.kind) for c in columns] == [("age", "number"), ("ward", "category"), ("__index_level_0__", "id")]
+    assert columns[-1].note.startswith("the index of a pandas frame, so left out")
+
+
+@pytest.mark.parametrize("name", ["column_1", "Unnamed: 0", "Unnamed: 0.1", "level_0"])
+def test_the_index_of_a_shuffled_frame_without_a_name_is_not_learned_from(name):
+    assert column(RNG.permutation(200), name)[0].kind == "id"
+    assert column(RNG.permutation(200) % 150, name)[0].kind == "number"
+
+
 def test_a_grade_with_a_minus_is_no_negative_number():
     assert column(["1", "2-", "2", "3-"] * 20)[0].kind == "category"
 

@@ -39,7 +39,9 @@ _SHARE_DISTINCT_OF_IDS = 0.98
 _WORDS_OF_TEXT = 3.5  # words in a cell on average
 _WORDS_OF_NOTES = 2.5  # where most cells differ
 _NAMED_LIKE_AN_ID = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
+    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$"
+    r"|^Unnamed: \d+(\.\d+)?$|^column_1$|^level_0$",
+    re.I,  # the index of a frame, which has no name
 )
 _DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
 _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
@@ -48,6 +50,7 @@ MOSTLY_NUMBERS = "% of its cells are numbers"  # in the note of a column of cate
 _MANY_NUMBERS = 0.5  # of the cells; a column of which most are numbers was probably meant to be one
 _SEVERAL_WORDS = 2  # in the first row, above numbers; one may be a cell like any other
 _TWO_LETTERS, _SEVERAL = r"^[A-Z]{2}$", 3  # codes of countries, and how many different ones show that they are codes
+_INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")  # what a filtered frame leaves in a Parquet file
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
@@ -117,6 +120,10 @@ def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
 
 def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     n_missing = int(raw.null_count)
+    if _INDEX_OF_PANDAS.fullmatch(name):
+        column = _named("id", name, raw)
+        column.note = f"the index of a pandas frame, so left out{_or_type(column, 'number', 'to learn from it')}"
+        return column
     if n_missing == len(raw):
         return Column(name, "empty", n_missing=n_missing)
     if is_text(raw.type) or pa.types.is_boolean(raw.type):
