@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import re
+import sqlite3
 from types import SimpleNamespace
 
 import numpy as np
@@ -262,6 +263,17 @@ def test_predict_says_that_scores_on_the_training_rows_are_not_those_of_new_ones
         assert ("The model was trained on this file" in out) == is_known
         assert dips(["predict", str(run), str(data), "--json"]) == 0
         assert json.loads(said(capsys)[0])["trained_on"] == is_known
+
+
+def test_a_table_of_a_database_is_known_again(place, tmp_path):
+    path = tmp_path / "ward.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        TABLE.to_sql("visits", base, index=False)
+        TABLE.to_sql("others", base, index=False)
+    address = f"sqlite:///{path}?table="
+    assert dips(["fit", f"{address}visits", "-t", "outcome", "-o", str(tmp_path / "run"), *HURRIED]) == 0
+    made = Run(tmp_path / "run")
+    assert [made.was_made_of(data) for data in (f"{address}visits", f"{address}others")] == [True, False]
 
 
 def test_predict_scores_the_positive_class_of_the_run(place, tmp_path, capsys):

@@ -56,6 +56,12 @@ def test_ids_of_somebody_may_begin_with_zeros(name):
     assert read_data(frame, Settings(target="outcome")).repeated_ids == {name: 60}
 
 
+@pytest.mark.parametrize("name", ["pid", "patientid", "CUSTOMERID", "userid"])
+def test_ids_of_somebody_may_be_written_in_one_word(name):
+    frame = VISITS.rename(columns={"patient_id": name})
+    assert read_data(frame, Settings(target="outcome")).repeated_ids == {name: 60}
+
+
 def test_codes_that_begin_with_zeros_are_no_groups():
     frame = VISITS.rename(columns={"patient_id": "icd code"})
     frame["icd code"] = [f"{4000 + int(p[1:]):06d}" for p in frame["icd code"]]

@@ -21,7 +21,7 @@ from dips._tools.resampling import are_too_few
 from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
-_WHO = {"pat", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
+_WHO = {"pat", "pid", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
         "participant", "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
 _WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
 _HOW_MUCH = {"age", "amount", "balance", "days", "hours", "income", "months", "rate", "score", "since", "size", "sum",
@@ -116,6 +116,7 @@ def describe_groups(groups: Array) -> dict[str, Any]:
 
 def _repeats(column: Column, n_rows: int) -> bool:
     words = {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
+    words |= {word.removesuffix(end) for word in words for end in ("id", "nr", "no")}  # of patientid
     is_named_so = bool(words & _WHO) or (bool(words & _WHICH) and column.kind in ("id", "category", "number"))
     is_code = "codes" in column.note and not words & _WHO  # of somebody, digits that begin with 0 are a number to go by
     if not is_named_so or words & _HOW_MUCH or column.kind in ("text", "date") or is_code:
