@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dips._estimators.reasons import how_learned
+from dips._estimators.reasons import how_learned, said_first
 from dips._files.censored import signs
 from dips._files.columns import Column, named_sides
 from dips._files.read import Table
@@ -107,8 +107,15 @@ def _labels(
         "round": part["round"].tolist(),
         "rank": part["suspicion"].fillna(0).astype(int).tolist(),
         "learned": how_learned(at["height"].to_numpy()).tolist(),
+        "said_first": _said_first(part, p_wrong) if "reason" in part else {},
         "grid": None if judged.size <= rows.size else _grid(placed.iloc[judged]),
     }
+
+
+def _said_first(part: pd.DataFrame, p_wrong: pd.Series) -> dict[int, str]:
+    """What the reasons say before they come to models, by position; most say nothing."""
+    said = map(said_first, part["reason"], part["confidence"], p_wrong)
+    return {i: words for i, words in enumerate(said) if words}
 
 
 def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
