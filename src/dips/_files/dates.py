@@ -141,10 +141,10 @@ def _formats_of(cells: pd.Series) -> list[str]:
 
 
 def _candidates(cells: pd.Series) -> list[str]:
-    has_time = bool(cells.str.contains(":", regex=False).any())
-    times = _TIMES if has_time else ("",)
+    has_time, has_half = (bool(cells.str.contains(mark).any()) for mark in (":", "[AaPp][Mm]"))
+    times = [time for time in _TIMES if has_half or "%p" not in time] if has_time else [""]
     formats = DATE_FORMATS if cells.str.contains("-", regex=False).any() else DATE_FORMATS[1:]
-    return [f + time for f in formats for time in (("",) if f == ISO else times)]
+    return [f + time for f in formats for time in ([""] if f in (ISO, *_MONTHS) else times)]
 
 
 def _read(cells: pd.Series, date_format: str) -> pd.Series:
