@@ -1,8 +1,8 @@
 """Print the score tables of the model card as Markdown: ``python benchmarks/network_card.py SCORES.jsonl``.
 
-SCORES.jsonl is what ``benchmarks/network.py TABLES --seeds 2 --no-folds --out SCORES.jsonl`` wrote. Each cell is accuracy
-in percent, log loss, and area under the ROC curve in percent, on the tasks that every model could fit. Printed are also
-how far the network is ahead, and how well labels are judged.
+SCORES.jsonl is what ``benchmarks/network.py TABLES --seeds 2 --no-folds --out SCORES.jsonl`` wrote. Each cell is
+accuracy in percent, log loss, and area under the ROC curve in percent, on the tasks that every model could fit. Printed
+are also how far the network is ahead, and how well labels are judged.
 """
 
 from __future__ import annotations

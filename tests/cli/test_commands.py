@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import re
+import sqlite3
 from types import SimpleNamespace
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_fit_says_what_it_understood_and_what_it_found(finished):
 
 def test_fit_says_what_the_columns_of_scores_mean_and_what_to_do_next(finished):
     folder, out, _ = finished
-    assert "valid.: an estimate for true labels" in out
+    assert "valid.: an estimate of the score on true labels" in out
     assert "estimated to be wrong" in out
     _, steps = out.split("Next:\n")
     review, use = f"dips review {folder}", f"dips predict {folder} new.csv -o predictions.csv"
@@ -77,7 +78,7 @@ def test_every_setting_can_come_from_a_file(place, tmp_path, capsys):
     settings = json.loads((tmp_path / "r" / "config.json").read_text())["settings"]
     assert (settings["metric"], settings["drop"], settings["seed"], settings["rounds"]) == ("roc_auc", ["ward"], 3, 2)
     out, err = said(capsys)
-    assert out.count("Left out (the time limit): ") == 1
+    assert out.count("Left out: ") == out.count(". Reason: the time limit.") == 1
     assert "% comparing: plain" in err
 
 
@@ -264,6 +265,17 @@ def test_predict_says_that_scores_on_the_training_rows_are_not_those_of_new_ones
         assert json.loads(said(capsys)[0])["trained_on"] == is_known
 
 
+def test_a_table_of_a_database_is_known_again(place, tmp_path):
+    path = tmp_path / "ward.db"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        TABLE.to_sql("visits", base, index=False)
+        TABLE.to_sql("others", base, index=False)
+    address = f"sqlite:///{path}?table="
+    assert dips(["fit", f"{address}visits", "-t", "outcome", "-o", str(tmp_path / "run"), *HURRIED]) == 0
+    made = Run(tmp_path / "run")
+    assert [made.was_made_of(data) for data in (f"{address}visits", f"{address}others")] == [True, False]
+
+
 def test_predict_scores_the_positive_class_of_the_run(place, tmp_path, capsys):
     labeled = TABLE[TABLE["outcome"].notna()]
     table = labeled.drop(labeled.index[labeled["outcome"] == "ill"][15:])
@@ -313,6 +325,16 @@ def test_a_model_can_be_kept_whatever_the_comparison_says(place, tmp_path, monke
     monkeypatch.setattr("dips._persistence.model.task_cpus", lambda session: 1)
     monkeypatch.setattr("dips._persistence.model.predicted_frame", lambda *given: given[-1].tolist())
     assert kept.model.predict_frame(SimpleNamespace(sparkSession=None)) == [5, 1]  # Spark decides by costs, too
+
+
+def test_predict_takes_the_one_file_of_a_pattern_and_refuses_several(run, tmp_path, capsys):
+    TABLE.to_csv(tmp_path / "new_1.csv", index=False)
+    asked = ["predict", str(run), str(tmp_path / "new_*.csv"), "--json"]
+    assert dips(asked) == 0
+    assert json.loads(said(capsys)[0])["rows"] == len(TABLE)
+    TABLE.to_csv(tmp_path / "new_2.csv", index=False)
+    assert dips(asked) == 3
+    assert "matches 2 files, and dips predict takes one at a time" in json.loads(said(capsys)[0])["error"]
 
 
 @pytest.mark.parametrize(

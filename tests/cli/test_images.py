@@ -163,7 +163,7 @@ def test_what_was_decided_in_a_review_is_taken_up(run, place, tmp_path):
     assert (again["verified"], again["given_label"]) == (True, frame["label"][0])
 
 
-def test_corrections_find_their_image_in_a_folder_that_has_grown(place, tmp_path):
+def test_corrections_find_their_image_in_a_folder_that_has_grown(place, tmp_path, capsys):
     (tmp_path / "colors").symlink_to(place / "colors")
     lines = pd.DataFrame({"image": [40], "file": ["more/03.png"], "label": ["red"]})
     lines.to_csv(tmp_path / "corrections.csv", index=False)
@@ -171,6 +171,8 @@ def test_corrections_find_their_image_in_a_folder_that_has_grown(place, tmp_path
                  str(tmp_path / "corrections.csv"), "-o", str(tmp_path / "run")]) == 0  # fmt: skip
     samples = Run(tmp_path / "run").samples.set_index("file")
     assert samples.index[samples["verified"]].tolist() == ["more/03.png"]
+    _, steps = said(capsys)[0].split("Next:\n")
+    assert f"Use the model: dips predict {tmp_path / 'run'} new_images -o predictions.csv" in steps
 
 
 def test_the_review_can_train_again(run, place, tmp_path):

@@ -59,6 +59,18 @@ def test_names_of_columns_are_shown_in_full(tmp_path, capsys, monkeypatch):
     assert "".join(cells).count("x") < 110
 
 
+@pytest.mark.parametrize("named", ["each", "by a pattern"])
+def test_several_files_are_read_as_one_table(tmp_path, capsys, named):
+    frame = pd.DataFrame({"x": np.arange(60) % 50, "y": ["a", "b", "b"] * 20})
+    files = [tmp_path / "ward_1.csv", tmp_path / "ward_2.csv"]
+    for part, file in zip((frame[:25], frame[25:]), files, strict=True):
+        part.to_csv(file, index=False)
+    given = map(str, files) if named == "each" else [str(tmp_path / "ward_*.csv")]
+    assert dips(["inspect", *given, "-t", "y"]) == 0
+    expected = "60 rows, 1 column besides the target.\n'y': 60 labeled (a 20, b 40), 0 not."
+    assert capsys.readouterr().out.startswith(expected)
+
+
 def test_a_table_that_would_be_refused_is_shown_and_refused(path, capsys):
     assert dips(["inspect", path, "--target", "chrun"]) == 3
     captured = capsys.readouterr()

@@ -1,6 +1,7 @@
 """Ten ugly files: each works, or is refused in one sentence that says what is wrong."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -112,3 +113,16 @@ def test_a_folder_of_tables_is_not_taken_for_images(command, tmp_path, capsys):
         (tmp_path / name).write_text(CSV)
     assert dips([command, str(tmp_path), "-t", "outcome"]) == 3
     assert "is a folder; name files in it, for example" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["fit", "audit", "inspect"])
+def test_a_folder_of_parquet_files_by_month_is_refused_with_the_pattern_that_names_them(command, tmp_path, capsys):
+    for month in ("month=1", "month=2"):
+        (tmp_path / "claims" / month).mkdir(parents=True)
+        TABLE.to_parquet(tmp_path / "claims" / month / "part-0.parquet")
+    (tmp_path / "claims" / "_SUCCESS").touch()
+    assert dips([command, str(tmp_path / "claims"), "-t", "outcome"]) == 3
+    pattern = re.search("for example '(.*?)'", " ".join(capsys.readouterr().err.split()))[1]
+    assert pattern == str(tmp_path / "claims" / "**" / "*.parquet")
+    assert dips(["inspect", pattern, "-t", "outcome"]) == 0
+    assert f"{2 * len(TABLE)} rows" in capsys.readouterr().out

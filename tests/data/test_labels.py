@@ -167,6 +167,11 @@ def test_a_column_vector_is_one_column_with_a_warning():
         assert encode_labels(pl.DataFrame({"y": ["a", None, "b"]})).codes.tolist() == [0, UNLABELED, 1]
 
 
+@pytest.mark.parametrize("other", ["1", "+1", "0"])
+def test_minus_one_as_text_is_a_class_beside_other_numbers(other):
+    assert encode_labels(np.array(["-1", other])).classes.tolist() == sorted(["-1", other])
+
+
 @pytest.mark.parametrize(
     ("y", "words"),
     [
@@ -180,6 +185,7 @@ def test_a_column_vector_is_one_column_with_a_warning():
         (np.array(["a", "b", np.nan]), "the text 'nan' as a class: probably a missing label that became text"),
         (np.array(["a", "b", None]).astype(str), "the text 'None' as a class"),
         (["a", "b", ""], "the text '' as a class"),
+        (np.array(["a", "b", -1]), "the text '-1' as a class: probably a missing label that became text"),
         (pd.Series(["a", "b", "<NA>"]), "the text '<NA>' as a class"),
         (["a", None], "Only one class is labeled \\('a', 1 row\\)"),
         (["a", "a", None], "Only one class is labeled \\('a', 2 rows\\)"),

@@ -78,13 +78,13 @@ def test_limits_in_a_new_table_are_said():
     assert np.array_equal(preparation.encode(new)[:, 0], np.float32([7.5, 8, 9, 9, 9, 5, np.nan]), equal_nan=True)
 
 
-def test_a_number_without_the_unit_of_all_others_is_no_limit_and_missing():
-    understood, values = column([*(f"{cell} mg/l" for cell in MEASURED), "<5 g/l", "7"])
+def test_a_limit_in_another_unit_is_missing_and_one_in_none_is_in_that_of_the_others():
+    understood, values = column([*(f"{cell} mg/l" for cell in MEASURED), "<5 g/l", "<7"])
     assert understood.note == (
-        "numbers in mg/l; --type crp=category if that is wrong; "
-        "2 cells are not numbers, such as '<5 g/l'; read as missing"
+        "1 cell gives only a limit ('<7'); read as the limit itself; "
+        "numbers in mg/l; --type crp=category if that is wrong; 1 cell is not a number ('<5 g/l'); read as missing"
     )
-    assert np.isnan(values[-2:]).all()
+    np.testing.assert_array_equal(values[-2:], [np.nan, 7])
 
 
 def test_people_see_that_a_value_is_only_a_limit():

@@ -8,6 +8,7 @@ import pytest
 from dips._files import DataError, Preparation, read_table, understand
 from dips._files.columns import Column
 from dips._files.declared import read_types
+from dips._report.points import in_short
 from dips._tools.wording import command_line
 from dips.exceptions import SettingsError
 
@@ -26,6 +27,7 @@ def column(cells, name="x", **settings):
     ("cells", "values"),
     [
         (["$1,526.12", "$326.93", "$12.00", "-$3.50"], [1526.12, 326.93, 12, -3.5]),
+        (["1.526,12", "326,93-", "12,00 EUR", "3,50- EUR"], [1526.12, -326.93, 12, -3.5]),
         (["1.526,12 €", "326,93 €", "12,00 €", "3,5 €"], [1526.12, 326.93, 12, 3.5]),
         (["EUR 1 526,12", "326,93", "12,00", "3,5"], [1526.12, 326.93, 12, 3.5]),
         (["76.2%", "3 %", "100%", "12.5%"], [76.2, 3, 100, 12.5]),
@@ -99,9 +101,11 @@ def test_zip_codes_with_a_leading_zero_are_codes_and_said():
         (["08 February 2022", "31 December 2021"], "%d %B %Y"),
         (["February 8, 2022", "December 31, 2021"], "%B %d, %Y"),
         (["08-Feb-2022", "31-Dec-2021"], "%d-%b-%Y"),
+        (["03/2022", "3/2022", "03/2022"], "%m/%Y"),
         (["2/18/22", "12/31/21"], "%m/%d/%y"),
         (["20220208", "20211231"], "%Y%m%d"),
         (["31/12/2021 5:30 PM", "08/02/2022 8:00 AM"], "%d/%m/%Y %I:%M %p"),
+        (["12/31/2021 5:30:00 PM", "2/8/2022 8:00:12 AM"], "%m/%d/%Y %I:%M:%S %p"),
         (["08.02.22", "31.12.21", "08 February 2022"], "%d.%m.%y|%d %B %Y"),
     ],
 )
@@ -301,11 +305,40 @@ def test_numbers_in_two_units_are_not_mixed():
     assert (told.unit, np.isnan(values).sum(), values[0]) == ("kg", 20, 50)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize("unit", ["mmHg", " mmHg", " yrs."])
+def test_numbers_that_leave_out_the_unit_of_the_others_are_in_it(unit, share):
+    n_with, numbers = int(100 * share), [60 + 37 * k % 100 for k in range(100)]
+    cells = [f"{n}{unit}" for n in numbers[:n_with]] + [str(n) for n in numbers[n_with:]]
+    understood, values = column(cells * 2)
+    assert (understood.kind, values.tolist()) == ("number", numbers * 2)
+    said = f"numbers in {unit.strip()}, left out in {200 - 2 * n_with} of 200 cells, such as '{numbers[n_with]}'"
+    assert understood.note == f"{said}; --type x=category if that is wrong"
+    assert column(cells * 2, types={"x": "number"})[0].note == f"as declared; {said}"
+    assert understood.values(pa.chunked_array([["80", f"80{unit}", "80 kPa"]])).tolist()[:2] == [80, 80]
+    assert "1 cell is not a number ('80 kPa' in row 3)" in understood.check(pa.chunked_array([["80", "81", "80 kPa"]]))
+
+
+def test_people_see_a_cell_that_could_not_be_read_as_it_is_written():
+    for cells, kind in (
+        (["7.5", "8", "neg.", None], "number"),
+        (["3.5.24", "2024-04-02", "spring", None], "date:%Y-%m-%d"),
+    ):
+        understood, _ = column(cells, types={"x": kind})
+        assert in_short(understood, pa.chunked_array([cells]))[1:4] == [cells[1], cells[2], ""]
+
+
+def test_numbers_of_another_size_than_those_with_a_unit_may_be_in_another():
+    heights = [f"{n / 100} m" for n in range(150, 190)] + [str(n) for n in range(150, 190)]
+    assert column(heights)[0].kind == "category"
+
+
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [
         ([f"{n}P" for n in range(1000, 1100)], "id"),
         (["3a", "3b", "4a"] * 9, "category"),
+        (["1", "2", "2a", "3", "3a"] * 30, "category"),
         (["B12", "B13"] * 9, "category"),
     ],
 )
@@ -319,6 +352,29 @@ def test_a_new_table_may_leave_the_unit_out_but_not_change_it():
     assert training.check(pa.chunked_array([[70.0, 81.5]])) == ""
     with pytest.raises(DataError, match=r"such as '150 lb' in row 1; write them as in training \(70 kg\)"):
         training.check(pa.chunked_array([["150 lb", "170 lb"]]))
+
+
+def test_the_index_that_pandas_stores_with_a_filtered_frame_is_not_learned_from(tmp_path):
+    frame = pd.DataFrame({"age": range(40, 90), "ward": ["a", "b"] * 25})
+    frame[frame["age"] % 3 > 0].to_parquet(tmp_path / "some.parquet")
+    columns = understand(read_table(tmp_path / "some.parquet")).columns
+    assert [(c.name, c.kind) for c in columns] == [("age", "number"), ("ward", "category"), ("__index_level_0__", "id")]
+    assert columns[-1].note.startswith("the index of a pandas frame, so left out")
+
+
+@pytest.mark.parametrize("name", ["column_1", "Unnamed: 0", "Unnamed: 0.1", "level_0"])
+def test_the_index_of_a_shuffled_frame_without_a_name_is_not_learned_from(name):
+    assert column(RNG.permutation(200), name)[0].kind == "id"
+    assert column(RNG.permutation(200) % 150, name)[0].kind == "number"
+
+
+def test_a_grade_with_a_minus_is_no_negative_number():
+    assert column(["1", "2-", "2", "3-"] * 20)[0].kind == "category"
+
+
+def test_times_of_day_may_say_so():
+    for cells in (["5:30 PM", "12:15 am", "12:00 p.m.", "11:45:00 AM"], ["17:30 Uhr", "0:15 Uhr", "12:00", "11:45 h"]):
+        assert column(cells)[1].tolist() == [17.5, 0.25, 12, 11.75]
 
 
 def test_times_are_read_as_hours():

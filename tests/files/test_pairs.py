@@ -145,7 +145,7 @@ def test_both_numbers_are_shuffled_together():
 def test_people_see_one_column_and_either_number_where_numbers_are_counted():
     understood, _ = column([*PRESSURE, "k.A."])
     raw = read_table(pd.DataFrame({"bp": ["120 / 80,5", "110/70", "k.A.", "130/90"]})).columns["bp"]
-    assert in_short(understood, raw) == ["120/80.5", "110/70", "", "130/90"]
+    assert in_short(understood, raw) == ["120/80.5", "110/70", "k.A.", "130/90"]
     assert middle(understood, raw) == "120/80.5"
     assert sides(understood, raw) == [
         ("bp (first)", "number", [120, 110, None, 130]),

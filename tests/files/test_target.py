@@ -59,6 +59,11 @@ def test_minus_one_is_a_class_unless_said_otherwise():
     assert target(labels, unlabeled_marks=("-1",)).classes == [0, 1]
 
 
+def test_minus_one_among_words_looks_like_a_word_for_no_label():
+    assert target(["ill", "well"] * 20 + ["-1"] * 9).words.unlabeled == {"-1": 9}
+    assert target(["1", "0"] * 20 + ["-1"] * 9).words.unlabeled == {}
+
+
 def test_the_positive_class_can_be_chosen():
     assert target(["no", "yes"] * 5, positive="no").positive == 0
     assert target([0, 1] * 5, positive="0").positive == 0

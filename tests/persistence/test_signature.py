@@ -82,6 +82,11 @@ def test_a_key_is_ones_own_and_never_overwritten(key):
         make_key(key)
 
 
+def test_a_key_that_is_not_there_can_be_made(folder, tmp_path):
+    with pytest.raises(UserError, match=r"There is no key .*nowhere; dips sign --new-key makes one"):
+        sign(folder, tmp_path / "nowhere")
+
+
 @pytest.mark.parametrize("content", ["", "not a key", "00ff", "\0" * 5_000])
 def test_what_is_no_key_is_refused(folder, key, content):
     key.write_text(content)

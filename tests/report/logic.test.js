@@ -51,6 +51,12 @@ test("a reason is put together from the phrases", () => {
   assert.equal(logic.reasonOf(data, 2), "doubted (30 %); nothing fits better");
 });
 
+test("what models do not tell is said first", () => {
+  const twin = { ...data, points: { ...data.points, said_first: { 2: "row 7 is identical" } } };
+  assert.equal(logic.reasonOf(twin, 2), "row 7 is identical; doubted (30 %); nothing fits better");
+  assert.equal(logic.reasonOf(twin, 0), logic.reasonOf(data, 0));
+});
+
 const believed = {
   ...data,
   phrases: { ...data.phrases, wrong: "wrong with {} %", if_wrong: "if wrong, '{label}'" },

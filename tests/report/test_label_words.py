@@ -196,7 +196,7 @@ def test_models_are_not_compared_on_a_handful_of_rows():
 
 def test_the_simplest_answer_is_scored_by_what_decides():
     sentence = score_sentences(compared(0.0, metric="roc_auc", baseline={"roc_auc": 0.5}))[-1]
-    assert "Its ROC AUC would be 0.500: the kept model is not clearly better." in sentence
+    assert "The ROC AUC of that answer would be 0.500: the kept model is not clearly better." in sentence
     sentence = score_sentences(compared(0.0, metric="log_loss", baseline={"log_loss": 0.8}))[-1]
     assert "clearly better" in sentence
     assert "not clearly better" not in sentence

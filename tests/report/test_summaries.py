@@ -7,6 +7,7 @@ import pytest
 from dips._report import render, summarize
 from dips._report.points import _MAX_POINTS, short
 from dips._report.quality import _calibration, _roc
+from dips._report.words import headline
 from dips._study import audit
 from dips._tools.files import without_nan
 from dips._tools.shares import calibration_of, wilson
@@ -62,6 +63,16 @@ def test_columns_that_are_not_listed_are_counted(findings, monkeypatch):
     n = len(findings.schema.columns)
     assert f"with {len(findings.schema.used)} columns to learn outcome from" in wide["headline"]["data"]
     assert f"and {n - 2} more columns." in render(wide)
+
+
+def test_a_number_far_from_all_others_is_written_out(summary):
+    far = {"column": "bill", "n": 1, "values": [1_664_090.0], "rows": [7], "low": -34_041.0, "high": 2.5}
+    assert "<td>1664090</td><td>7</td><td>-34041 to 2.5</td>" in render(summary | {"outliers": [far]})
+
+
+def test_three_classes_are_named_with_one_or(summary):
+    assert headline(summary | {"classes": ["card", "loan", "account"]})["data"].endswith("(card, loan or account).")
+    assert summary["headline"]["data"].endswith("(ill or well).")
 
 
 def test_an_audit_has_no_models_and_no_scores(summary):

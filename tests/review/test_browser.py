@@ -130,6 +130,25 @@ def test_the_row_is_shown_beside_typical_ones_with_why_it_is_a_suspect(browser, 
     assert len(card.find_elements("css selector", ".small-map .here")) == 1
 
 
+def test_a_free_text_takes_the_width_of_the_table(browser, tmp_path):
+    frame, _ = patients()
+    letter = "was seen again because of the pain in the chest; " * 20
+    frame["letter"] = [
+        f"patient {k} {letter}end of letter {k}" for k in np.random.RandomState(0).permutation(len(frame))
+    ]
+    frame.to_csv(tmp_path / "letters.csv", index=False)
+    run = fit(tmp_path / "letters.csv", "outcome", tmp_path / "run", time_limit=1e-6)
+    server = server_of_run(run, reviewer="anna")
+    server.start()
+    try:
+        opened(browser, server)
+        cell = find(browser, ".cells td[colspan='3']")
+        assert "end of letter" in cell.text
+        assert cell.size["width"] > 0.7 * find(browser, ".cells").size["width"]
+    finally:
+        server.stop()
+
+
 def test_rows_are_found_and_notes_are_kept(browser, serve):
     server = serve()
     opened(browser, server)

@@ -40,10 +40,25 @@ def test_repeated_ids_are_noticed_and_the_option_is_named():
     assert (column.kind, column.n_distinct, column.is_used) == ("group", 60, False)
 
 
+def test_rows_of_no_group_are_counted():
+    is_first = ~VISITS["patient_id"].duplicated()
+    written_once = VISITS.assign(patient_id=VISITS["patient_id"].where(is_first))
+    said = f"'patient_id' is empty in {(~is_first).sum()} of {len(VISITS)} rows, each of which stands alone"
+    for table, is_said in ((written_once, True), (VISITS, False)):
+        notes = read_data(table, Settings(target="outcome", group="patient_id")).notes
+        assert any(note.startswith(said) for note in notes) == is_said
+
+
 @pytest.mark.parametrize("name", ["PatNr", "mrn"])
 def test_ids_of_somebody_may_begin_with_zeros(name):
     numbers = [f"{4000 + int(p[1:]):06d}" for p in VISITS["patient_id"]]
     frame = VISITS.drop(columns="patient_id").assign(**{name: numbers})
+    assert read_data(frame, Settings(target="outcome")).repeated_ids == {name: 60}
+
+
+@pytest.mark.parametrize("name", ["pid", "patientid", "CUSTOMERID", "userid"])
+def test_ids_of_somebody_may_be_written_in_one_word(name):
+    frame = VISITS.rename(columns={"patient_id": name})
     assert read_data(frame, Settings(target="outcome")).repeated_ids == {name: 60}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from dips import audit, fit
 from dips._files import Preparation, read_table
+from dips._report import summarize
 from dips._study.baseline import imbalance_notes
 from dips._study.data import _source, read_data
 from dips._study.duplicates import Duplicates
@@ -110,6 +111,9 @@ def test_duplicates_are_counted_listed_and_contrary_labels_are_suspects(tmp_path
     suspects = audited.suspects().set_index("row")
     assert {*range(1, 101), *range(1001, 1101)} <= set(suspects.index)
     assert suspects.loc[1, "reason"].startswith("row 1001 is identical and has the label")
+    points = summarize(audited.findings)["points"]
+    assert points["said_first"][points["row"].index(1)] in suspects.loc[1, "reason"]
+    assert len(points["said_first"]) == 200
 
 
 def test_a_table_stacked_on_itself_is_told_from_one_whose_rows_are_often_the_same():

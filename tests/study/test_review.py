@@ -117,7 +117,9 @@ def test_the_page_of_two_runs_names_the_models_as_the_report_does_and_cuts_no_li
         kept = next(m["title"] for m in run.summary["models"] if m["chosen"])
         assert about["kept"] == kept
         assert f"<td>{kept}</td>" in page
-    assert "before, all rows that both held out</text>" in page
+    assert "before: all rows that both held out</text>" in page
+    comparison["scores"] |= dict.fromkeys(("verified", "others"), comparison["scores"]["all"])
+    assert "after: without a verified label</text>" in render_difference(comparison)
 
 
 def test_compare_prints_a_table_and_writes_a_page(before, after, tmp_path, capsys):

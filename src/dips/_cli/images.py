@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dips._cli.console import TerminalObserver, output, print_data, print_json, remarks
+from dips._cli.next_steps import say_next_steps
 from dips._cli.options import typed_command, value_of
 from dips._tools.wording import count_of, counted, option, some_of
 from dips.exceptions import SettingsError, StoppedError, UserError
@@ -26,7 +27,7 @@ _ALWAYS = ("data", "out", "seed", "config", "force", "as_json", "reviewed", "rep
 
 
 def are_images(data: list[str]) -> bool:
-    """Whether one folder was named, and it holds more than tables; tables themselves are files."""
+    """Whether one folder was named, and it holds more than tables, in subfolders too; tables themselves are files."""
     folder = Path(data[0]).expanduser()
     return len(data) == 1 and folder.is_dir() and not _holds_tables_alone(folder)
 
@@ -34,7 +35,7 @@ def are_images(data: list[str]) -> bool:
 def _holds_tables_alone(folder: Path) -> bool:
     from dips._files.read import is_table
 
-    files = list(islice(folder.iterdir(), _SOME))
+    files = [p for p in islice(folder.rglob("*"), _SOME) if p.is_file() and not p.name.startswith((".", "_"))]
     return bool(files) and all(map(is_table, files))
 
 
@@ -82,7 +83,7 @@ def fit_folder(context: typer.Context, corrections: str | None) -> None:
     _print_labels(run.metrics["labels"], run.metrics["rows"]["labeled"])
     for sentence in run.summary["scores"]:
         output().say(sentence)
-    output().say(f"Open {run.report}")
+    say_next_steps(run, given["out"], "new_images")
 
 
 def audit_folder(context: typer.Context, corrections: str | None) -> float:
@@ -196,8 +197,7 @@ def _settings(context: typer.Context, corrections: str | None) -> dict[str, Any]
 
 def _data(context: typer.Context) -> str:
     """What was named, or the first of several."""
-    data = context.params["data"]
-    return data if isinstance(data, str) else data[0]
+    return str(context.params["data"][0])
 
 
 def _only(name: str, values: list[str]) -> str:

@@ -366,7 +366,8 @@ def _refuse_two_marks(has_both: bool) -> None:
 
 
 def _refuse_missing_as_text(classes: Array) -> None:
-    texts = [c for c in classes.tolist() if c in _MISSING_AS_TEXT]
+    has_numbers = any(str(c).lstrip("+").isdecimal() for c in classes.tolist())  # beside "0" or "1", "-1" is a class
+    texts = [c for c in classes.tolist() if c in _MISSING_AS_TEXT or (c == "-1" and not has_numbers)]
     if texts:
         raise InputError(
             f"y holds the text {texts[0]!r} as a class: probably a missing label that became text, as in "

@@ -57,6 +57,24 @@ def how_learned(confidence: Array | float) -> Any:
     return np.digitize(confidence, [0.25, 0.5])
 
 
+def _how_believed(confidence: float, p_wrong: float) -> str:
+    if math.isfinite(p_wrong):
+        return WRONG.format(whole_percent(p_wrong))
+    return LEARNED[int(how_learned(confidence))].format(whole_percent(confidence)) if math.isfinite(confidence) else ""
+
+
+def said_first(why: str, confidence: float, p_wrong: float = math.nan) -> str:
+    """Return what a reason says before it comes to what models found: that an identical row has another label.
+
+    Examples
+    --------
+    >>> said_first("row 7 is identical and has the label 'ill'; wrong with a probability of 50 %; …", 0.3, 0.5)
+    "row 7 is identical and has the label 'ill'"
+    """
+    of_models = _how_believed(confidence, p_wrong)
+    return why.partition(f"; {of_models}")[0] if of_models and f"; {of_models}" in why else ""
+
+
 def reason(
     given: Any, suggested: Any, confidence: float, out_of_fold: float, p_wrong: float = math.nan, unit: str = ROW
 ) -> str:
@@ -69,11 +87,7 @@ def reason(
     >>> reason("no", "yes", 0.4, 0.3, p_wrong=0.45)
     "wrong with a probability of 45 %; models that had not seen the row gave 'no' 30 %; if it is wrong, 'yes' is likely"
     """
-    parts = []
-    if math.isfinite(p_wrong):
-        parts.append(WRONG.format(whole_percent(p_wrong)))
-    elif math.isfinite(confidence):
-        parts.append(LEARNED[int(how_learned(confidence))].format(whole_percent(confidence)))
+    parts = list(filter(None, [_how_believed(confidence, p_wrong)]))
     if math.isfinite(out_of_fold):
         parts.append(UNSEEN[unit].format(whole_percent(out_of_fold), label=given))
     has_other = suggested is not None and suggested == suggested

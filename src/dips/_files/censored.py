@@ -14,9 +14,9 @@ _LIKE_A_LIMIT = rf"{_SIGN}[+\x{{2212}}-]?[\d.,]*\d"  # a minus sign of its own, 
 _MEASURED = 10  # distinct numbers; beside fewer, limits are rather the ends of a scale: <1, 1, 2, 3, >3
 
 
-def are_limits(cells: pa.ChunkedArray, alone: bool = False) -> pa.ChunkedArray:
-    """Mask of the texts that begin with a sign of comparison and a number, or are nothing else."""
-    return pc.fill_null(pc.match_substring_regex(cells, _LIKE_A_LIMIT + ("$" if alone else "")), False)
+def are_limits(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Mask of the texts that begin with a sign of comparison and a number."""
+    return pc.fill_null(pc.match_substring_regex(cells, _LIKE_A_LIMIT), False)
 
 
 def has_limits(cells: pa.ChunkedArray) -> bool:

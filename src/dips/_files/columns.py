@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -156,6 +157,25 @@ class Column:
             return ""
         here, there = ("points", "commas") if style.decimal == "." else ("commas", "points")
         return f"decimal {here} here, and decimal {there} in training; read as such"
+
+
+def notes_on(columns: Iterable[Column]) -> list[str]:
+    """Return the notes on columns as sentences; columns with the same note share one.
+
+    Examples
+    --------
+    >>> said = {"note": "decimal commas"}
+    >>> notes_on([Column("a", "number", **said), Column("b", "number"), Column("c", "number", **said)])
+    ["Columns 'a', 'c': decimal commas."]
+    """
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        names.setdefault(column.note, []).append(repr(column.name))
+    return [
+        f"{'Column' if len(of_note) == 1 else 'Columns'} {some_of(of_note)}: {note}."
+        for note, of_note in names.items()
+        if note
+    ]
 
 
 def named_sides(column: Column, values: Array) -> list[tuple[str, Array]]:

@@ -13,12 +13,13 @@ from dips._files.values import MOSTLY, SOME, texts
 
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d")
 _NAMED = ("%d %b %Y", "%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y", "%d-%b-%Y", "%d-%b-%y")
+_MONTHS = ("%m/%Y", "%m.%Y", "%m-%Y")
 _SHORT = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y")
 ISO = "ISO8601"
-DATE_FORMATS = (ISO, *_DAYS, *_NAMED, *_SHORT)
-_TIMES = ("", " %H:%M:%S", " %H:%M", " %I:%M %p")
+DATE_FORMATS = (ISO, *_DAYS, *_NAMED, *_MONTHS, *_SHORT)
+_TIMES = ("", " %H:%M:%S", " %H:%M", " %I:%M %p", " %I:%M:%S %p")
 _LIKE_A_DATE = (
-    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$"
+    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})\b|^(19|20)\d{6}$|^\d{1,2}[./-]\d{4}$"
     r"|^\d{1,2}\.?[ -]\p{L}{3,9}[ -]\d{2,4}|^\p{L}{3,9} \d{1,2},? \d{4}"
 )
 _LIKE_ISO = r"\d{4}-\d{2}-\d{2}"
@@ -140,10 +141,10 @@ def _formats_of(cells: pd.Series) -> list[str]:
 
 
 def _candidates(cells: pd.Series) -> list[str]:
-    has_time = bool(cells.str.contains(":", regex=False).any())
-    times = _TIMES if has_time else ("",)
+    has_time, has_half = (bool(cells.str.contains(mark).any()) for mark in (":", "[AaPp][Mm]"))
+    times = [time for time in _TIMES if has_half or "%p" not in time] if has_time else [""]
     formats = DATE_FORMATS if cells.str.contains("-", regex=False).any() else DATE_FORMATS[1:]
-    return [f + time for f in formats for time in (("",) if f == ISO else times)]
+    return [f + time for f in formats for time in ([""] if f in (ISO, *_MONTHS) else times)]
 
 
 def _read(cells: pd.Series, date_format: str) -> pd.Series:

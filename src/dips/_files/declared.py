@@ -11,7 +11,15 @@ from dips._files.censored import about_limits
 from dips._files.columns import DECLARED, Column
 from dips._files.dates import dates, find_date_format, is_date_format, swapped
 from dips._files.decimals import about_doubt
-from dips._files.numbers import NumberStyle, find_number_style, find_unit, is_ambiguous, likeliest_style, numbers
+from dips._files.numbers import (
+    NumberStyle,
+    about_unit,
+    find_number_style,
+    find_unit,
+    is_ambiguous,
+    likeliest_style,
+    numbers,
+)
 from dips._files.pairs import pair_unit, pairs
 from dips._files.values import first_strange, is_number, is_text, is_time, texts, unread
 from dips._tools.wording import option
@@ -81,7 +89,8 @@ def _read_as_numbers(column: Column, cells: pa.ChunkedArray, how: str) -> None:
     is_read = np.isfinite(numbers(cells, style))
     read = cells.filter(pa.array(is_read))
     doubt = about_doubt(column, read, style) if not how and is_ambiguous(read, style) else ""
-    _say_unread(column, cells, is_read, "numbers", doubt)
+    in_unit = about_unit(read, style.unit) if style.unit else ""
+    _say_unread(column, cells, is_read, "numbers", "; ".join(filter(None, [in_unit, doubt])))
 
 
 def _read_as_pairs(column: Column, cells: pa.ChunkedArray) -> None:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from dips._files.limits import CellCount
+from dips._files.merged import fill, merged_cells
 from dips._files.preamble import find_header, preamble_note, unnamed_note
-from dips._tools.wording import option
+from dips._tools.wording import option, some_of
 from dips.exceptions import DataError
 
 _ROWS_LOOKED_AT = 60
@@ -62,6 +63,8 @@ def read_sheet(
         names = list(sheets)
         name = _first_that_fits(path, sheets, wanted) if sheet is None else _named(sheet, names, path)
         rows = list(_rows(sheets[name], CellCount(path)))
+        with sheets[name]._get_source() as xml:  # what openpyxl reads row by row, it does not search for merged cells
+            merged = merged_cells(xml)
     except (ValueError, KeyError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
@@ -84,9 +87,16 @@ def read_sheet(
         notes.append(preamble_note(f"{path}", n_above, title, option("skip_rows")))
     header = _texts(rows[n_above : n_above + 1], n_columns)[0]
     notes += filter(None, [unnamed_note(f"{path}", header)])
-    below = rows[n_above + 1 + skip_below :]
+    n_top = n_above + 1 + skip_below
+    below = rows[n_top:]
+    filled = fill(below, [replace(m, first=m.first - n_top, last=m.last - n_top) for m in merged], path)
+    notes += [_about_merged([header[j] for j in sorted(filled)])] if filled else []
     columns = [[row[j] if j < len(row) else None for row in below] for j in range(n_columns)]
     return Sheet(name, header, columns, n_above, notes)
+
+
+def _about_merged(names: list[str]) -> str:
+    return f"Cells that are merged over several rows count for each of these rows: {some_of(map(repr, names))}."
 
 
 def _named(sheet: str | int, names: list[str], path: Any) -> str:

@@ -17,7 +17,16 @@ from dips._files.columns import DECLARED, Column, Schema
 from dips._files.dates import ISO, ambiguous_cell, dates, find_date_format, swapped
 from dips._files.decimals import about_doubt, is_doubtful, read_with_commas, witness_of_commas
 from dips._files.declared import declared_column
-from dips._files.numbers import TIMES, NumberStyle, find_number_style, is_ambiguous, likeliest_style, numbers, units
+from dips._files.numbers import (
+    TIMES,
+    NumberStyle,
+    about_unit,
+    find_number_style,
+    is_ambiguous,
+    likeliest_style,
+    numbers,
+    units,
+)
 from dips._files.pairs import find_pair_unit, pairs
 from dips._files.read import Table, is_made_by_hand
 from dips._files.spelling import MOST_LABELS, find_variants, spelled
@@ -30,7 +39,9 @@ _SHARE_DISTINCT_OF_IDS = 0.98
 _WORDS_OF_TEXT = 3.5  # words in a cell on average
 _WORDS_OF_NOTES = 2.5  # where most cells differ
 _NAMED_LIKE_AN_ID = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$", re.I
+    r"(^|[_\s.-])(id|uuid|guid|key|mrn|no|nr|number|index)$|^(id|uuid)[_\s.-]|[a-z]I[dD]$"
+    r"|^Unnamed: \d+(\.\d+)?$|^column_1$|^level_0$",
+    re.I,  # the index of a frame, which has no name
 )
 _DIAGNOSES = {"icd", "icd9", "icd10", "dx"}
 _CODES = {"zip", "plz", "postal", "postcode", "postleitzahl", "zipcode", "icd", "icd9", "icd10", "dx", "code", "codes",
@@ -39,6 +50,7 @@ MOSTLY_NUMBERS = "% of its cells are numbers"  # in the note of a column of cate
 _MANY_NUMBERS = 0.5  # of the cells; a column of which most are numbers was probably meant to be one
 _SEVERAL_WORDS = 2  # in the first row, above numbers; one may be a cell like any other
 _TWO_LETTERS, _SEVERAL = r"^[A-Z]{2}$", 3  # codes of countries, and how many different ones show that they are codes
+_INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")  # what a filtered frame leaves in a Parquet file
 _LIKE_A_CODE = r"^[A-Za-z]{1,3}-?\d"
 
 
@@ -108,6 +120,10 @@ def _named(kind: str, name: str, raw: pa.ChunkedArray) -> Column:
 
 def _guessed(name: str, raw: pa.ChunkedArray) -> Column:
     n_missing = int(raw.null_count)
+    if _INDEX_OF_PANDAS.fullmatch(name):
+        column = _named("id", name, raw)
+        column.note = f"the index of a pandas frame, so left out{_or_type(column, 'number', 'to learn from it')}"
+        return column
     if n_missing == len(raw):
         return Column(name, "empty", n_missing=n_missing)
     if is_text(raw.type) or pa.types.is_boolean(raw.type):
@@ -195,7 +211,7 @@ def about_numbers(
     """
     read = known if is_read.all() else known.filter(pa.array(is_read))
     limits = about_limits(known, is_read) if has_limits(read) else ""
-    said = about_mark or _about_style(column, without_limits(read) if limits else read, style)
+    said = about_mark or _about_style(column, read, style, bool(limits))
     strange = first_strange(known, is_read)
     lost = unread(int((~is_read).sum()), "number", strange[1]) if strange else ""
     overrule = _or_type(column, "category")
@@ -204,13 +220,14 @@ def about_numbers(
     return "; ".join(filter(None, [limits, said, lost]))
 
 
-def _about_style(column: Column, known: pa.ChunkedArray, style: NumberStyle) -> str:
+def _about_style(column: Column, read: pa.ChunkedArray, style: NumberStyle, some_are_limits: bool) -> str:
     if style == TIMES:
         return f"times such as {column.example}, read as hours{_or_type(column, 'category')}"
+    known = without_limits(read) if some_are_limits else read
     if is_ambiguous(known, style) and (said := about_doubt(column, known, style)):
         return said
     if style.unit:
-        return f"numbers in {style.unit}{_or_type(column, 'category')}"
+        return f"{about_unit(read, style.unit)}{_or_type(column, 'category')}"
     if not pc.any(pc.match_substring_regex(known.slice(0, 2_000), r"[^\d.,eE+-]")).as_py():
         return "decimal commas" if style.decimal == "," else "commas set thousands apart" if style.grouped else ""
     n_by_unit = units(known)

@@ -10,12 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dips._files.censored import are_ends_of_a_scale, are_limits, has_limits, without_limits
-from dips._files.values import MOSTLY, SOME, is_number, is_time, texts, value_counts
+from dips._files.values import MOSTLY, SOME, example, is_number, is_time, texts, value_counts
 from dips._tools.arrays import Array
 
 _UNIT = r"(?:\p{Sc}|%|‰|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD|INR|CNY)"
-_OTHER_UNIT = r"^[+-]?[\d.,' ]*\d ?(?P<unit>[°\p{L}][\p{L}\d°²³/%·^ ]{0,14})$"  # kg, mmHg, kg/m2
-_TIME = r"^(?P<hours>\d{1,3}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?$"
+_OTHER_UNIT = r"^[+-]?[\d.,' ]*\d ?(?P<unit>[°\p{L}][\p{L}\d°²³/%·^. ]{0,14})$"  # kg, mmHg, kg/m2, yrs.
+_BARE = r"^[^\p{L}\p{Sc}%‰]*\d$"
+_FEW = 0.02  # of the cells; a unit that fewer have is not looked at
+_OF_DAY = r"(?: ?(?:(?P<half>[AaPp])\.?[Mm]\.?|Uhr|h))?"
+_TIME = rf"^(?P<hours>\d{{1,3}}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?{_OF_DAY}$"
 _A_MINUTE, _AN_HOUR = 60, 3_600  # in seconds
 _EXPONENT = r"([eE][+-]?\d+)?$"
 _THREE_DIGITS = {
@@ -86,10 +89,9 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
         return None
     is_plain = _share(some, STYLES[0]) == 1
     likely = [style for style in (STYLES[:2] if is_plain else STYLES) if _share(some, style) >= MOSTLY]
-    if not likely and (unit := find_unit(some)):
-        style = find_number_style(_without_unit(known, unit))
-        return None if style is None or style == TIMES else replace(style, unit=unit)
-    if not likely or pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
+    if not likely:
+        return _style_in_a_unit(known)
+    if pc.any(pc.match_substring_regex(known, r"^[+-]?0\d")).as_py():
         return None
     best, most = likely[0], 0.0
     for style in likely:
@@ -98,7 +100,31 @@ def find_number_style(cells: pa.ChunkedArray) -> NumberStyle | None:
             best, most = style, share
         if most == 1:
             break
-    return best if most >= MOSTLY else None
+    if most < MOSTLY:
+        return None
+    return best if most == 1 else _style_in_a_unit(known) or best
+
+
+def _style_in_a_unit(known: pa.ChunkedArray) -> NumberStyle | None:
+    """How numbers are written of which all have one unit, or some do and the others are as large: 63 beside 58 yrs."""
+    some = known.slice(0, SOME)
+    unit = find_unit(some, least=_FEW)
+    style = find_number_style(_without_unit(known, unit)) if unit else None
+    if style is None or style == TIMES:
+        return None
+    style = replace(style, unit=unit)
+    return style if find_unit(some) or _are_in_one_unit(some, style) else None
+
+
+def _are_in_one_unit(cells: pa.ChunkedArray, style: NumberStyle) -> bool:
+    """Whether bare numbers are as large as those with the unit; 2a is no number beside 2, but a stage."""
+    has_unit = pc.ends_with(cells, style.unit, ignore_case=True)
+    if len(style.unit) == 1 and not pc.all(pc.match_substring(cells.filter(has_unit), " ")).as_py():
+        return False
+    values, is_named = _parsed(cells, style), has_unit.to_numpy()
+    is_read = np.isfinite(values)
+    few, many = sorted((values[is_read & is_named], values[is_read & ~is_named]), key=len)
+    return bool(len(few) and np.quantile(many, 0.05) <= np.median(few) <= np.quantile(many, 0.95))
 
 
 def _style_among_limits(known: pa.ChunkedArray, measured: pa.ChunkedArray) -> NumberStyle | None:
@@ -138,6 +164,18 @@ def find_unit(cells: pa.ChunkedArray, least: float = MOSTLY) -> str:
     return unit if n >= least * len(known) else ""
 
 
+def about_unit(read: pa.ChunkedArray, unit: str) -> str:
+    """Say which unit numbers have, and how many leave it out; limits often do.
+
+    Examples
+    --------
+    >>> about_unit(pa.chunked_array([["70 kg", "81", "<40", "64 kg"]]), "kg")
+    "numbers in kg, left out in 1 of 4 cells, such as '81'"
+    """
+    said, bare = f"numbers in {unit}", read.filter(pc.and_not(pc.match_substring_regex(read, _BARE), are_limits(read)))
+    return f"{said}, left out in {len(bare):,} of {len(read):,} cells, such as {example(bare)!r}" if len(bare) else said
+
+
 def units(cells: pa.ChunkedArray) -> dict[str, int]:
     """Count the currencies and percent signs beside the numbers, the most frequent first."""
     matches = pc.extract_regex(cells.drop_null(), rf"(?P<unit>{_UNIT})")
@@ -174,6 +212,8 @@ def _parsed(cells: pa.ChunkedArray, style: NumberStyle) -> Array:
     if style == TIMES:
         parts = pc.extract_regex(cells, _TIME)
         hours, minutes, seconds = (_floats(pc.struct_field(parts, name)) for name in ("hours", "minutes", "seconds"))
+        half = pc.utf8_lower(pc.fill_null(pc.struct_field(parts, "half"), "")).to_numpy()
+        hours = np.where(half == "", hours, hours % 12) + 12 * (half == "p")
         return hours + minutes / _A_MINUTE + np.nan_to_num(seconds) / _AN_HOUR
     if style.unit:
         cells = _without_unit(cells, style.unit)
@@ -208,17 +248,16 @@ def _hours(column: pa.ChunkedArray) -> Array:
 
 
 def _without_unit(cells: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
-    """Cut the unit off; a number without it is not one of these, unless it is a limit."""
-    cells = pc.if_else(
-        are_limits(cells, alone=True), pc.binary_join_element_wise(without_limits(cells), unit, ""), cells
-    )
-    bare = pc.utf8_rtrim_whitespace(pc.utf8_slice_codeunits(cells, 0, -len(unit)))
-    return pc.if_else(pc.ends_with(cells, unit, ignore_case=True), bare, "x")
+    """Cut the unit off; what has another one is no number, and what has none is taken to be in this one."""
+    is_bare, has_unit = pc.match_substring_regex(cells, _BARE), pc.ends_with(cells, unit, ignore_case=True)
+    cut = pc.utf8_rtrim_whitespace(pc.utf8_slice_codeunits(cells, 0, -len(unit)))
+    return pc.if_else(has_unit, cut, pc.if_else(is_bare, cells, "x"))
 
 
 def _without_units(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Strip currency and percent signs, and those of limits; (3) is how bookkeepers write -3."""
+    """Strip currency and percent signs, and those of limits; (3) and 3.00- are how bookkeepers write -3."""
     bare = without_limits(pc.replace_substring(cells, "−", "-"))
     bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
     bare = pc.replace_substring_regex(bare, rf"^([+-]?)\s*{_UNIT}\s*", r"\1")
-    return pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")
+    bare = pc.replace_substring_regex(bare, rf"\s*{_UNIT}$", "")
+    return pc.replace_substring_regex(bare, r"^(\d[\d.,' ]*[.,]\d+)-$", r"-\1")  # but 3- is a grade

@@ -208,11 +208,18 @@ def is_table(path: Path) -> bool:
     return kind_of(path)[0] in _KNOWN or is_delimited(path)
 
 
+def _pattern_in(folder: Path) -> Path:
+    """A pattern that matches the tables in a folder, or in its subfolders."""
+    tables = (path for path in folder.rglob("*") if is_table(path) and not path.name.startswith("."))
+    first = next(tables, folder / "table.csv")
+    return folder / ("" if first.parent == folder else "**") / f"*{''.join(kind_of(first))}"
+
+
 def _read_file(path: Path, how: _How) -> Table:
     _refuse_impossible(path)
     if path.is_dir():
         raise DataError(
-            f"{path} is a folder; name files in it, for example {path}/*.csv, or learn from images in it with "
+            f"{path} is a folder; name files in it, for example '{_pattern_in(path)}', or learn from images in it with "
             "dips.fit_images."
         )
     if not path.exists():

@@ -250,6 +250,7 @@ def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], lab
     book = openpyxl.load_workbook(io.BytesIO(content), keep_vba=has_macros)
     name, n_above, column = place
     sheet = book[name]
+    _take_apart(sheet, [n_above + row + 2 for row in labels], column + 1)
     for row, label in labels.items():
         cell = sheet.cell(row=n_above + row + 2, column=column + 1)
         cell.value = _like(cell.value, label)
@@ -258,6 +259,16 @@ def _in_excel(content: bytes, has_macros: bool, place: tuple[str, int, int], lab
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
+
+
+def _take_apart(sheet: Any, rows: list[int], column: int) -> None:
+    """Divide merged cells of a column that any of these rows is in; each row keeps the value."""
+    of_column = [m for m in sheet.merged_cells.ranges if m.min_col <= column <= m.max_col]
+    for merged in [m for m in of_column if any(m.min_row <= row <= m.max_row for row in rows)]:
+        value = merged.start_cell.value
+        sheet.unmerge_cells(str(merged))
+        for row in range(merged.min_row, merged.max_row + 1):
+            sheet.cell(row=row, column=merged.min_col).value = value
 
 
 def _like(old: Any, label: str | None) -> Any:

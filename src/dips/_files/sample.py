@@ -73,7 +73,11 @@ def look_at(
             batches = _batches(data, skip_rows, wanted, skip_below)
             if batches is not None:
                 return _sampled(*batches, target, np.random.RandomState(seed))
-    table = read_table(data, sheet, skip_rows, wanted, skip_below)
+    return whole(read_table(data, sheet, skip_rows, wanted, skip_below), target)
+
+
+def whole(table: Table, target: str | None) -> TableSample:
+    """Return all rows of a table as its sample."""
     labels = Table(table.columns.select([target]), table.source) if target in table.names else None
     return TableSample(table, labels, np.arange(table.n_rows), table.n_rows)
 

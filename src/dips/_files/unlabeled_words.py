@@ -14,6 +14,7 @@ _WORDS = {
     "awaiting review", "in review", "?", "??", "???", "-", "--", "---", ".", "*", "x", "xx", "xxx", "#n a",
     "prefer not to say", "prefer not to answer", "no answer", "don't know", "dont know", "not applicable",
     "unbekannt", "unklar", "keine angabe", "weiss nicht", "offen", "ausstehend", "inconnu", "desconocido",
+    "-1",
 }  # fmt: skip
 _DOUBTFUL = {"x", "open", "none", "*", "."}  # may well be a class
 
@@ -31,5 +32,7 @@ def find_unlabeled_words(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _is_doubtful(label: str, counts: Mapping[str, int]) -> bool:
-    """A short word is a class like the others unless at least two other classes are left without it."""
+    """A short word is a class unless at least two others are left without it, and -1 is one beside other numbers."""
+    if plain(label) == "-1":
+        return any(plain(other).lstrip("+").isdecimal() for other in counts)
     return plain(label) in _DOUBTFUL and len(counts) < 3

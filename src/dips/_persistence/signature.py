@@ -65,6 +65,8 @@ def _key(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
             key = bytes.fromhex(stream.read(_LONGEST_KEY).decode("ascii").strip())
+    except FileNotFoundError:
+        raise UserError(f"There is no key {path}; dips sign --new-key makes one.") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read as a key: {error}.") from error
     if len(key) < _KEY_BYTES:

@@ -68,7 +68,7 @@ def _gain(metric: str, scores: dict[str, Any], words: str) -> str:
 def _chart(comparison: dict[str, Any]) -> Markup:
     metric = comparison["metric"]
     rows = [
-        {"label": f"{run}, {words}", "css": "chosen" if run == "after" else "other"}
+        {"label": f"{run}: {words.removeprefix('those ')}", "css": "chosen" if run == "after" else "other"}
         | {k: comparison["scores"][part][run][metric][k] for k in ("value", "low", "high")}
         for part, words in _PARTS.items()
         if comparison["scores"][part]

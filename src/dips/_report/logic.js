@@ -60,7 +60,8 @@ function reasonOf(data, i) {
   const { points, classes, phrases } = data;
   const fill = (phrase, number, label) => phrase.replace("{}", () => number).replace("{label}", () => label);
   const wrong = wrongAt(points, i);
-  const parts = wrong >= 0 ? [fill(phrases.wrong, percentOf(wrong), "")] : [fill(phrases.learned[points.learned[i]], percentOf(points.confidence[i]), "")];
+  const parts = points.said_first && points.said_first[i] ? [points.said_first[i]] : [];
+  parts.push(wrong >= 0 ? fill(phrases.wrong, percentOf(wrong), "") : fill(phrases.learned[points.learned[i]], percentOf(points.confidence[i]), ""));
   if (points.unseen[i] >= 0) parts.push(fill(phrases.unseen, percentOf(points.unseen[i]), classes[points.label[i]]));
   const other = wrong >= 0 && wrong < 500 ? phrases.if_wrong : phrases.other;
   parts.push(points.suggested[i] >= 0 ? fill(other, "", classes[points.suggested[i]]) : phrases.no_other);

@@ -27,6 +27,7 @@ from dips._report.metric_words import (
     seconds_in_words,
     title_of,
 )
+from dips._report.points import short
 from dips._report.score_words import expects_truth
 from dips._report.words import chosen_model, how_chosen, rows_in_model, trained_at_last
 from dips._tools.wording import cut
@@ -73,7 +74,7 @@ def template(name: str) -> Template:
         amount=amount, difference=difference, percent=percent, title_of=title_of, kinds=KINDS, cut=cut,
         share_in_short=share_in_short, softly=softly, seconds=seconds_in_words, with_commands=with_commands,
         against_plain=against_plain, how_chosen=how_chosen, trained_at_last=trained_at_last,
-        rows_in_model=rows_in_model, expects_truth=expects_truth, amount_with_range=amount_with_range,
+        rows_in_model=rows_in_model, expects_truth=expects_truth, amount_with_range=amount_with_range, short=short,
         unchecked=unchecked,
     )  # fmt: skip
     return environment.get_template(name)

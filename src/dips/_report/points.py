@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dips._estimators.reasons import how_learned
+from dips._estimators.reasons import how_learned, said_first
 from dips._files.censored import signs
 from dips._files.columns import Column, named_sides
 from dips._files.read import Table
@@ -107,8 +107,15 @@ def _labels(
         "round": part["round"].tolist(),
         "rank": part["suspicion"].fillna(0).astype(int).tolist(),
         "learned": how_learned(at["height"].to_numpy()).tolist(),
+        "said_first": _said_first(part, p_wrong) if "reason" in part else {},
         "grid": None if judged.size <= rows.size else _grid(placed.iloc[judged]),
     }
+
+
+def _said_first(part: pd.DataFrame, p_wrong: pd.Series) -> dict[int, str]:
+    """What the reasons say before they come to models, by position; most say nothing."""
+    said = map(said_first, part["reason"], part["confidence"], p_wrong)
+    return {i: words for i, words in enumerate(said) if words}
 
 
 def _sample(account: pd.DataFrame, judged: Rows, n_points: int) -> Rows:
@@ -247,22 +254,25 @@ def sides(column: Column, raw: pa.ChunkedArray) -> list[tuple[str, str, list[Any
     return [(name, "number", [None if np.isnan(v) else v for v in values]) for name, values in named]
 
 
-def in_short(column: Column, raw: pa.ChunkedArray) -> list[str]:
-    """Cells cut to what fits; limits such as <5 are not shown as if they were measured."""
-    cells = [short(value) for value in readable(column, raw)]
-    if column.kind == "number" and is_text(raw.type):
-        return [cell and sign + cell for sign, cell in zip(signs(texts(raw)), cells, strict=True)]
-    return cells
+def in_short(column: Column, raw: pa.ChunkedArray, length: int = _TEXT) -> list[str]:
+    """Cells cut to what fits; limits such as <5 keep their sign, and what was not read is shown as it is written."""
+    cells = [short(value, length) for value in readable(column, raw)]
+    if column.kind not in ("number", "pair", "date") or not is_text(raw.type):
+        return cells
+    written = texts(raw)
+    marks = signs(written) if column.kind == "number" else [""] * len(cells)
+    as_it_is = [short(cell, length) for cell in written.to_pylist()]
+    return [sign + cell if cell else other for sign, cell, other in zip(marks, cells, as_it_is, strict=True)]
 
 
-def short(value: Any) -> str:
+def short(value: Any, length: int = _TEXT) -> str:
     """One value, cut to what fits a cell."""
     if value is None:
         return ""
     if isinstance(value, float):
         is_whole = abs(value) < 1e12 and (abs(value) >= 1e4 or value == round(value))
         return f"{value:.0f}" if is_whole else f"{value:.5g}"
-    return cut(value, _TEXT)
+    return cut(value, length)
 
 
 def _typical(findings: TableFindings, shown: list[Column]) -> list[list[str]]:

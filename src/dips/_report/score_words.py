@@ -163,6 +163,5 @@ def _simplest(summary: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     score = chosen["test"][metric]
     is_better = score["high"] < baseline[metric] if metric in SMALLER_IS_BETTER else score["low"] > baseline[metric]
     verdict = "clearly better" if is_better else "not clearly better"
-    return [
-        f"{simplest} Its {title_of(metric)} would be {amount(metric, baseline[metric])}: the kept model is {verdict}."
-    ]
+    said = f"The {title_of(metric)} of that answer would be {amount(metric, baseline[metric])}"
+    return [f"{simplest} {said}: the kept model is {verdict}."]

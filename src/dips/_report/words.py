@@ -205,7 +205,7 @@ def _data(summary: dict[str, Any]) -> str:
     columns = f", with {counted(summary['n_used'], 'column')} to learn {summary['target']} from" if unit == ROW else ""
     unlabeled = f" and {rows['unlabeled']:,} without a label" if rows["unlabeled"] else ""
     classes = summary["classes"]
-    which = " or ".join(classes) if len(classes) <= 3 else f"one of {len(classes)} classes"
+    which = f"{', '.join(classes[:-1])} or {classes[-1]}" if len(classes) <= 3 else f"one of {len(classes)} classes"
     return f"The data: {rows['labeled']:,} labeled {unit}s{unlabeled}{columns} ({which})."
 
 

@@ -79,7 +79,8 @@ function isUnusual(about, card, j) {
 function cellsTable(about, card, columns, compared) {
   const head = make("tr", {}, make("td", {}), make("th", { scope: "col" }, `this ${about.unit}`), ...compared.map((c) => make("th", { scope: "col" }, make("span", { class: "fine" }, "typical "), about.classes[c])));
   const rows = columns.map((j) => {
-    const { name, typical, used } = about.columns[j];
+    const { name, kind, typical, used } = about.columns[j];
+    if (kind === "text") return make("tr", {}, make("th", { scope: "row" }, name), make("td", { colspan: 1 + compared.length }, card.values[j] || "–"));
     const odd = isUnusual(about, card, j);
     const value = make("td", { class: odd ? "odd" : "" }, card.values[j] || "–");
     if (odd) value.append(" ", make("span", { class: "mark" }, "unusual"));

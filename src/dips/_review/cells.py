@@ -19,6 +19,7 @@ from dips._tools.arrays import Array
 
 _MANY = 1_000  # labels of a class are enough to say what is typical
 _FEW = 20  # are too few to call anything unusual
+_TEXT = 4_000  # characters shown of a cell; who judges a note has to read it
 _TAIL = 0.025  # of a class's values, on either side
 
 
@@ -70,7 +71,7 @@ class TableCells:
         row = self._table.slice(int(self._rows[position]), 1)
         values, unusual = [], []
         for column, usual in zip(self._shown, self._usual, strict=True):
-            values.append(in_short(column, row[column.name])[0])
+            values.append(in_short(column, row[column.name], _TEXT)[0])
             unusual.append(usual.unlike(column.values(row[column.name])[0]) if usual.limits else [])
         return {"values": values, "unusual": unusual}
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dips._data.known import Known
 from dips._data.spans import Spans
 from dips._data.verified import Verified
-from dips._files.columns import Schema
+from dips._files.columns import Schema, notes_on
 from dips._files.corrections import read_corrections
 from dips._files.kinds import about_first_row, understand
 from dips._files.read import SEVERAL_TABLES, Table, read_table
@@ -69,14 +69,13 @@ class StudyData:
     @property
     def notes(self) -> list[str]:
         """Sentences on what was read, and how it was understood."""
-        of_columns = [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
         of_rows = [*self.notes_on_groups, *self.duplicates.notes()]
-        return [*self.table.notes, *self.target.notes, *of_rows, *of_columns]
+        return [*self.table.notes, *self.target.notes, *of_rows, *notes_on(self.schema.columns)]
 
     @property
     def notes_on_groups(self) -> list[str]:
         """Sentences on rows that may belong together."""
-        return group_notes(self.repeated_ids, self.table.n_rows)
+        return group_notes(self.schema, self.repeated_ids, self.table.n_rows)
 
     @property
     def leaks_alone(self) -> dict[str, float]:
@@ -124,7 +123,7 @@ def read_data(data: Any, settings: Settings, unlabeled: Any = (), observer: Obse
     if not labeled_tables:
         raise DataError("No table was given; name at least one file with labels.")
     n_labeled_files = sum(t.n_rows for t in labeled_tables)
-    table = _stack(labeled_tables, more_tables, settings.target, settings.verified)
+    table = stack_tables(labeled_tables, more_tables, settings.target, settings.verified)
     with table.notes_with_refusal():
         target = read_target(
             _rows(table, n_labeled_files), settings.target, settings.unlabeled_mark, settings.positive,
@@ -217,7 +216,7 @@ def _rows(table: Table, n: int) -> Table:
     return Table(table.columns.slice(0, n), table.source)
 
 
-def _stack(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
+def stack_tables(labeled: list[Table], unlabeled: list[Table], target: str, verified: str | None) -> Table:
     """One table under the other, columns matched by name; unlabeled files need no columns about labels."""
     first = labeled[0]
     notes = [note for t in (*labeled, *unlabeled) for note in t.notes]

@@ -21,7 +21,7 @@ from dips._tools.resampling import are_too_few
 from dips._tools.wording import counted, option
 from dips.exceptions import DataError
 
-_WHO = {"pat", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
+_WHO = {"pat", "pid", "patient", "subject", "customer", "client", "person", "member", "household", "user", "account",
         "participant", "student", "employee", "donor", "mrn", "borrower", "owner"}  # fmt: skip
 _WHICH = {"id", "ids", "no", "nr", "number", "key", "uuid", "guid", "code"}
 _HOW_MUCH = {"age", "amount", "balance", "days", "hours", "income", "months", "rate", "score", "since", "size", "sum",
@@ -82,9 +82,15 @@ def repeated_ids(table: Table, schema: Schema) -> dict[str, int]:
     return {c.name: c.n_distinct for c in schema.columns if _repeats(c, table.n_rows - c.n_missing)}
 
 
-def group_notes(n_values: dict[str, int], n_rows: int) -> list[str]:
-    """Name the option for ids that repeat."""
-    return [
+def group_notes(schema: Schema, n_values: dict[str, int], n_rows: int) -> list[str]:
+    """Name the option for ids that repeat, and say how many rows belong to no group."""
+    alone = [
+        f"{c.name!r} is empty in {c.n_missing:,} of {counted(n_rows, 'row')}, each of which stands alone; if an empty "
+        "cell means the same as above, fill it in."
+        for c in schema.columns
+        if c.kind == "group" and c.n_missing
+    ]
+    return alone + [
         f"{name!r} repeats: {n:,} values in {n_rows:,} rows. If rows with the same value belong together, use "
         f"{option('group', name)}: they then stay on one side of every split, and the column is not learned from."
         for name, n in n_values.items()
@@ -110,6 +116,7 @@ def describe_groups(groups: Array) -> dict[str, Any]:
 
 def _repeats(column: Column, n_rows: int) -> bool:
     words = {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column.name)}
+    words |= {word.removesuffix(end) for word in words for end in ("id", "nr", "no")}  # of patientid
     is_named_so = bool(words & _WHO) or (bool(words & _WHICH) and column.kind in ("id", "category", "number"))
     is_code = "codes" in column.note and not words & _WHO  # of somebody, digits that begin with 0 are a number to go by
     if not is_named_so or words & _HOW_MUCH or column.kind in ("text", "date") or is_code:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dips._files.columns import Schema
+from dips._files.columns import Schema, notes_on
 from dips._files.kinds import MOSTLY_NUMBERS
 from dips._files.prepare import Preparation
-from dips._files.read import Table
-from dips._files.sample import TableSample, look_at
+from dips._files.read import Table, read_table
+from dips._files.sample import TableSample, look_at, whole
 from dips._files.sources import named_sources
 from dips._files.target import Target, read_target
 from dips._study.baseline import better_options, imbalance_notes, majority
-from dips._study.data import refuse_without_columns, understand_columns
+from dips._study.data import refuse_without_columns, stack_tables, understand_columns
 from dips._study.duplicates import Duplicates, find_duplicates
 from dips._study.groups import group_notes, groups_in, joined_with_copies, repeated_ids
 from dips._study.leaks import Leak, LeakCheck, rows_to_check, single_columns
@@ -62,10 +62,10 @@ class Inspection:
             notes.append(f"Columns were looked at in {self.look.table.n_rows:,} rows drawn at random, not in all.")
         if self.target is not None:
             notes += [*self.target.notes, *imbalance_notes(self.target, "accuracy")]
-        notes += group_notes(self.repeated_ids, self.look.table.n_rows)
+        notes += group_notes(self.schema, self.repeated_ids, self.look.table.n_rows)
         notes += [] if self.duplicates is None else self.duplicates.notes()
         notes += [leak.sentence() for leak in self.leaks]
-        return notes + [f"Column {c.name!r}: {c.note}." for c in self.schema.columns if c.note]
+        return notes + notes_on(self.schema.columns)
 
     @property
     def leaks_alone(self) -> dict[str, float]:
@@ -109,12 +109,12 @@ class Inspection:
 
 
 def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection:
-    """Look at a table before the work starts; of a large file, at a sample of its rows and at all labels.
+    """Look at a table before the work starts.
 
     Parameters
     ----------
-    data : path or table
-        Of several files, the first is looked at.
+    data : path or table, or several
+        Of one large file, a sample is looked at.
     target : str, optional
         The column with the labels.
     **settings
@@ -129,10 +129,7 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     ([('price', 'number', 'amounts in $')], None)
     """
     checked = Settings(target=target or "", **settings).checked()
-    wanted = () if target is None else (target,)
-    look = look_at(
-        named_sources(data)[0], target, checked.sheet, checked.skip_rows, wanted, checked.seed, checked.skip_below
-    )
+    look = _look(named_sources(data), target, checked)
     inspection = Inspection(look, understand_columns(look.table, checked))
     inspection.repeated_ids = {} if checked.group else repeated_ids(look.table, inspection.schema)
     verified = groups = None
@@ -154,6 +151,15 @@ def inspect(data: Any, target: str | None = None, **settings: Any) -> Inspection
     if labels is not None and inspection.schema.used:
         inspection.leaks = _leaks(look, inspection.schema, labels, checked, groups)
     return inspection
+
+
+def _look(sources: list[Any], target: str | None, settings: Settings) -> TableSample:
+    """Read a table, or several files under each other; of a large one, a sample of its rows and all labels."""
+    where, wanted = (settings.sheet, settings.skip_rows), () if target is None else (target,)
+    if len(sources) == 1:
+        return look_at(sources[0], target, *where, wanted, settings.seed, settings.skip_below)
+    tables = [read_table(source, *where, wanted, settings.skip_below) for source in sources]
+    return whole(stack_tables(tables, [], settings.target, settings.verified), target)
 
 
 def _in_one_spelling(look: TableSample, target: Target | None, settings: Settings) -> Target | None:

@@ -15,6 +15,7 @@ from jinja2 import TemplateError
 
 from dips._estimators.plots import draw_calibration
 from dips._files.read import Table, read_table
+from dips._files.sqlite import file_of, is_address
 from dips._persistence import SavedModel, load_model
 from dips._persistence.model import read_record
 from dips._study.folder import CURVES, MARK, recover
@@ -151,9 +152,11 @@ class Run(Pictured):
         return self.scores_of(table, self.predict_proba(table))
 
     def was_made_of(self, data: Path | str) -> bool:
-        """Whether a file is one of those that the run was made of; scores on it are not those of new rows."""
-        path, sources = Path(data), self.config.get("sources", [])
-        return path.is_file() and sha256(path) in {source.get("sha256") for source in sources}
+        """Whether the run was made of this file, or table of a database; scores on it are not those of new rows."""
+        path = file_of(str(data)) if is_address(data) else Path(data)
+        checksum = sha256(path) if path.is_file() else None
+        same = [source for source in self.config.get("sources", []) if checksum and source.get("sha256") == checksum]
+        return any(not is_address(data) or source["path"] == str(data) for source in same)
 
     def scores_of(self, table: Table, p: Array) -> Scores | None:
         """Score class probabilities of a table's rows; labels are read as in the training."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from dips._cli import options as o
 from dips._cli.app import app
 from dips._cli.console import Terminal, TerminalObserver, make_table, output, print_json, printable
 from dips._cli.images import are_images, fit_folder, target_of_table
+from dips._cli.next_steps import say_next_steps
 from dips._tools.wording import some_of
 from dips.exceptions import StoppedError
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dips._study.run import Run
 
 _LEGEND = (
-    "valid.: an estimate for true labels, to compare models by; it is often points too low, since they learned from "
-    "fewer rows; by it, {how}. held out: on labels as given, some of which may be wrong."
+    "valid.: an estimate of the score on true labels, often a little pessimistic, since models learned from fewer rows "
+    "for it. It decides: {how}. held out: the score on labels as given, some of which may be wrong."
 )
 _ABOUT_NETWORK = "The network: trained beforehand on synthetic tables; it reads this table and is not trained on it."
 
@@ -160,7 +160,7 @@ def _print_result(run: Run, folder: Path) -> None:
         console.say(_ABOUT_NETWORK)
     for why in dict.fromkeys(m["skipped"].values()):
         titles = [BY_NAME[name].title for name, reason in m["skipped"].items() if reason == why]
-        console.say(f"Left out ({why}): {'; '.join(titles)}.")
+        console.say(f"Left out: {'; '.join(titles)}. Reason: {why}.")
     labels, interval = m["labels"], m["labels"]["share_wrong_interval"]
     shares, counts = (labels["estimated_share_wrong"], interval), (labels["n_suspects"], m["rows"]["labeled"])
     summary = label_summary(*shares, *counts, labels.get("checked"))
@@ -176,19 +176,7 @@ def _print_result(run: Run, folder: Path) -> None:
     console.say(f"Kept{asked}: {BY_NAME[m['chosen']].title}, {last}.")
     if about := rows_in_model(run.summary):
         console.say(about)
-    console.say("Next:")
-    for step in _next_steps(run, folder):
-        console.say(f"  {step}")
-
-
-def _next_steps(run: Run, folder: Path) -> list[str]:
-    """What to open and what to type now."""
-    from dips._report.words import chosen_model, why_not_to_use
-
-    name, chosen = shlex.quote(str(folder)), chosen_model(run.summary)
-    review = [f"Look at the suspects: dips review {name}"] if run.summary["labels"]["n_suspects"] else []
-    use = f"Use the model: dips predict {name} new.csv -o predictions.csv"
-    return [f"Open {run.report}", *review, (chosen and why_not_to_use(chosen)) or use]
+    say_next_steps(run, folder, "new.csv")
 
 
 def _scores_table(m: dict[str, Any], title: str) -> Table:

@@ -22,7 +22,7 @@ _MOST_COLUMNS = 100  # to show how each is read is what the command is for
 @app.command()
 def inspect(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="A table or a folder of images, as for dips fit.")],
+    data: o.Data,
     target: Annotated[
         str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column with the labels.")
     ] = None,
@@ -53,7 +53,7 @@ def inspect(
 
     For a folder of images: how files and labels are read, copies, and, without a GPU, how long dips fit takes.
     """
-    if are_images([data]):
+    if are_images(data):
         inspect_folder(context)
         return
     refuse_options_for_images(context)

@@ -61,6 +61,7 @@ def predict(
     from dips._study.folder import refuse_to_overwrite
     from dips._study.run import Run
 
+    data = _only_match(data)
     if out is not None:
         out = out if is_spark_name(data) else _of_the_same_kind(out, data)
         refuse_to_overwrite(out, force, is_folder=is_spark_name(data))
@@ -75,6 +76,16 @@ def predict(
     wanted = [] if preparation is None else [c.name for c in preparation.schema.used]
     table = read_table(data, sheet, skip_rows, wanted, skip_below)
     _predict_table(opened, data, table, out, keep_columns, as_json)
+
+
+def _only_match(data: str) -> str:
+    """Return what was named, or the one file that a pattern matches."""
+    from dips._files.sources import named_sources
+
+    paths = named_sources(data)
+    if len(paths) > 1:
+        raise UserError(f"{data} matches {len(paths):,} files, and dips predict takes one at a time.")
+    return str(paths[0])
 
 
 def _predict_table(opened: Run, data: str, table: Table, out: Path | None, keep_columns: bool, as_json: bool) -> None:
