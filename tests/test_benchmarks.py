@@ -11,6 +11,7 @@ import data
 import effective_labels
 import harness
 import keel_tables
+import network_card
 import network_report
 import numpy as np
 import pandas as pd
@@ -180,3 +181,20 @@ def test_a_score_is_found_on_the_curve_of_clean_labels(sign):
     curve = sign * pd.DataFrame({10: [0.6, 0.5], 100: [0.7, 0.8], 1000: [0.8, 0.9]})
     place = effective_labels.place_on(curve, sign * pd.Series([0.6, 0.7]))
     assert np.exp(place) == pytest.approx(np.sqrt(10 * 100))
+
+
+def test_the_card_shows_a_cell_for_each_model_and_how_far_the_network_is_ahead():
+    gains = {"network": 0.2, "curated": 0.1, "xgboost": 0.05, "xgboost, sigmoid": 0.0}
+    records = [
+        scores(model, 0.5 + gain, table, task) | {"auc": 0.5 + gain}
+        for table in "ab"
+        for task in ("100/0", "50/0.4")
+        for model, gain in gains.items()
+    ]
+    lines = network_card.table(records, network_card.TITLES, network_card.by_task(records)).splitlines()
+    assert lines[0] == "| | network | the default | XGBoost |"
+    assert lines[2] == "| 50 labels, 40 % wrong | 70.0 / 0.300 / 70.0 | 60.0 / 0.400 / 60.0 | 55.0 / 0.450 / 55.0 |"
+    assert [line.split(" | ")[0] for line in lines[3:]] == ["| 100 labels, 0 % wrong", "| all clean", "| all dirty"]
+    ahead = list(network_card.leads(records, "two tables"))
+    assert ahead[0] == "| two tables, dirty labels; best supervised model | +15.0 ± 0.0 | −33.3 % | +15.0 ± 0.0 |"
+    assert ahead[-1] == "| two tables, clean labels; the default | +10.0 ± 0.0 | −25.0 % | +10.0 ± 0.0 |"
