@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from dips.network import PriorFittedClassifier
 from dips.network._settings import TINY
@@ -83,16 +84,20 @@ def test_many_classes_learn_too(tiny):
 
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no trained weights here")
 def test_twenty_checks_mend_the_trained_network():
-    rng = np.random.default_rng(0)
+    (right, off), (right_before, off_before) = np.mean([of_checks(seed) for seed in range(3)], axis=0)
+    assert right > right_before + 0.03
+    assert off < 0.6 * off_before
+
+
+def of_checks(seed):
+    """Accuracy and error of the class frequencies: with what the labels were before, then with the corrected alone."""
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(300, 3))
     true = (X[:, 0] + X[:, 1] + rng.normal(size=300) > 1.2).astype(int)
     given = np.where((true == 0) & (rng.random(300) < 0.4), 1, true)
     given[100:] = -1
     verified = np.arange(300) < 20
-    y = np.where(verified, true, given)
-    taught = PriorFittedClassifier(random_state=0, n_draws=1).fit(X, y, verified=verified, y_given=given)
-    untaught = PriorFittedClassifier(random_state=0, n_draws=1).fit(X, y, verified=verified)
-    right, before = ((model.predict(X[100:]) == true[100:]).mean() for model in (taught, untaught))
-    assert right > before + 0.03
-    off, off_before = (abs(model.belief_[:, 1].mean() - true.mean()) for model in (taught, untaught))
-    assert off < 0.6 * off_before
+    y, known = np.where(verified, true, given), ({"y_given": given}, {})
+    network = PriorFittedClassifier(random_state=0, n_draws=1)
+    models = [clone(network).fit(X, y, verified=verified, **before) for before in known]
+    return [((m.predict(X) == true)[100:].mean(), abs(m.belief_[:, 1].mean() - true.mean())) for m in models]

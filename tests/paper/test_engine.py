@@ -186,7 +186,7 @@ def test_time_on_a_shared_device_counts_once(store):
     run(jobs, store, n_jobs=3)
     elapsed = time.perf_counter() - began
     seconds = [store.get(job.key())["elapsed_s"] for job in jobs]
-    assert all(s >= 0.05 * job.number for s, job in zip(seconds, jobs, strict=True))
+    assert all(s > 0.049 * job.number for s, job in zip(seconds, jobs, strict=True))
     assert sum(seconds) <= elapsed
 
 
