@@ -177,7 +177,7 @@ def test_columns_that_tell_most_are_selected():
 def test_rare_levels_share_a_place():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"who": [f"p{i}" for i in range(120)], "x": rng.normal(size=120)})
-    with pytest.warns(UserWarning, match="^1 categorical column has more than 48 levels"):
+    with pytest.warns(UserWarning, match=r"^1 categorical column has more than 48 levels \(the first is 'who'\)"):
         model = PriorFittedClassifier(random_state=0).fit(frame, np.arange(120) % 2)
     assert model._cut(model._numbers(frame, learn=False))[:, 0].max() == 47
 

@@ -232,9 +232,10 @@ class PriorFittedClassifier(ClassifierMixin, BaseEstimator):
         many = [j for j, places in self._levels.items() if (~np.isnan(places)).sum() > MAX_LEVELS]
         if many:
             have = counted(len(many), "categorical column has", "categorical columns have")
+            names = getattr(self, "feature_names_in_", None)
+            first = f"at position {many[0]}" if names is None else repr(str(names[many[0]]))
             self.notes_.append(
-                f"{have} more than {MAX_LEVELS} levels (the first is at position {many[0]}): "
-                "the rarer levels are taken as one."
+                f"{have} more than {MAX_LEVELS} levels (the first is {first}): the rarer levels are taken as one."
             )
 
     def _note_sizes(self, network: FrozenNetwork, codes: Array, n_classes: int) -> None:
