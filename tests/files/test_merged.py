@@ -1,11 +1,13 @@
 """Merged cells of Excel, as in lists of visits where the patient is written once."""
 
 import io
+import tracemalloc
 import zipfile
 
 import pytest
 
 from dips._files import DataError, read_table
+from dips._files.merged import Merged, merged_cells
 from dips._files.relabel import relabeled
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -64,3 +66,18 @@ def test_merged_cells_may_reach_below_the_table(path):
 def test_merged_cells_that_lie_upon_each_other_are_refused(path):
     with pytest.raises(DataError, match="more merged cells than cells"):
         read_table(with_more(path, ["A4:A9"] * 5))
+
+
+def test_a_tag_that_two_chunks_cut_is_found():
+    tag = b'<mergeCell ref="A2:A4"/>'
+    for before in range((1 << 20) - len(tag), (1 << 20) + 1):
+        assert merged_cells(io.BytesIO(b" " * before + tag)) == [Merged(column=0, first=1, last=3)]
+
+
+def test_a_tag_without_end_is_not_kept():
+    endless = io.BytesIO(b"<" + b"x" * (1 << 25))
+    tracemalloc.start()
+    assert merged_cells(endless) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 23

@@ -223,7 +223,7 @@ def test_what_was_checked_is_said_before_what_looks_wrong_of_the_rest():
 
 
 def test_where_the_range_is_wide_and_begins_at_0_the_number_of_suspects_is_called_chance(unwatched):
-    said = "chance decides much of how many are suspects"
+    said = "the number of suspects is partly chance"
     assert said in left_to_chance((0.0, 0.24), 13)
     assert left_to_chance((0.0, 0.24), 0) == ""
     assert left_to_chance((0.07, 0.24), 50) == ""

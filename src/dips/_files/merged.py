@@ -12,6 +12,7 @@ from dips._files.limits import CellCount
 from dips.exceptions import DataError
 
 _CHUNK = 1 << 20
+_LONGEST_TAG = 200  # bytes; one that goes on is something else, and is not kept
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?\bref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 
 
@@ -61,7 +62,7 @@ def _references(sheet: BinaryIO) -> Iterator[tuple[bytes, bytes, bytes]]:
     before = b""
     while chunk := sheet.read(_CHUNK):
         text = before + chunk
-        end = text.rfind(b"<")  # a tag that the chunk cuts is read with the next
+        end = max(text.rfind(b"<"), len(text) - _LONGEST_TAG)  # a tag that the chunk cuts is read with the next
         yield from _MERGED.findall(text[:end])
         before = text[end:]
     yield from _MERGED.findall(before)

@@ -75,17 +75,16 @@ def first_looks(interval: Sequence[float] | None) -> str:
 def left_to_chance(interval: Sequence[float] | None, n_suspects: int) -> str:
     """Say that the number of suspects is hardly known; empty where labels show it, or nothing at all.
 
-    Where one class is mistaken far more often than the other, seeds name 11 to 61 of 90 wrong labels, and rank labels
-    alike.
+    Where one class is mistaken far more often than the other, some seeds name most of the wrong labels and others few,
+    but they rank labels alike.
     """
     if not n_suspects or interval is None or tells_nothing(interval):
         return ""
     if interval[0] >= _NEAR_0 or interval[1] < _WIDE:
         return ""
     return (
-        "Since none or many of the labels may be wrong, chance decides much of how many are suspects: another seed may "
-        "name far fewer or more. Check the first ones, and run again with your corrections: these show how many are "
-        "wrong."
+        "These labels hardly show how many are wrong, so the number of suspects is partly chance: another seed may "
+        "name far fewer or more. Check the first ones, and run again with your corrections; these will show it."
     )
 
 
